@@ -30,7 +30,7 @@ from browser_agent.network.secrets import Secrets
 from browser_agent.observation import Observation
 from browser_agent.observation.observe import from_log
 from ctxfold import Session, View
-from ctxfold.decisions.register import Trigger
+from ctxfold.decisions.extraction import Trigger
 from ctxfold.errors import InputError, RefError
 from ctxfold.models.deciders import Deciders, Maintained
 from ctxfold.session.recall import Recalled

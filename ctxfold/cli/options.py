@@ -40,8 +40,7 @@ budget_option: Decorator = click.option(
 
 
 def model_option(function: Callable[..., int | None]) -> Callable[..., int | None]:
-    """Add `--model` and `--endpoint` to a command, which receives both as `model`: the name, then `@` and the server.
-    """
+    """Add `--model` and `--endpoint` to a command, which receives both as `model`: the name, then `@` and the server."""
 
     @wraps(function)
     def run(*given: Any, model: str | None, endpoint: str | None, **options: Any) -> int | None:
@@ -135,7 +134,8 @@ def find_transcript(host: str, file: Path | None, latest: bool) -> Transcript:
     """Find the transcript that a command's options name. Raises InputError: an unknown host, no file, or both a file
     and `--latest`.
     """
-    from ctxfold.messages.files import HOSTS, Transcript, find_latest
+    from ctxfold.messages.files import Transcript
+    from ctxfold.messages.hosts import HOSTS, find_latest
 
     found = HOSTS.get(host)
     if found is None:
@@ -147,7 +147,7 @@ def find_transcript(host: str, file: Path | None, latest: bool) -> Transcript:
 
 def name_of(transcript: Transcript) -> str:
     """Make a session name from the host and the conversation's id, which is the file's name."""
-    from ctxfold.messages.files import name_conversation
+    from ctxfold.messages.hosts import name_conversation
 
     return name_conversation(transcript.host.codec.name, transcript.path.stem)
 

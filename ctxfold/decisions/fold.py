@@ -13,7 +13,7 @@ from ctxfold.log.lines import Line
 from ctxfold.select import pieces_of_lines, write
 from ctxfold.select.pieces import cut_line, values_in
 from ctxfold.tokens import count_lines
-from ctxfold.view.fit import show, stub, unkept
+from ctxfold.view.fit import demote_lifted, name_steps, show
 from ctxfold.view.trail import changes_of, trail
 from ctxfold.workspace import Block, Intent, Older, Origin, RawStep, Status, Tile, Workspace, spans
 
@@ -153,7 +153,7 @@ def write_tile(workspace: Workspace, blocks: Sequence[Block], number: int, summa
     lines = (*lines, *([changed] if changed else []))
     tile = make_tile(blocks, number, summary, lines, origin)
     gives = price_blocks(tile)
-    gone = stub(tile.steps, tile.raw, [line for block in blocks for line in block.lines], tile.text, _SNAPSHOT * took)
+    gone = name_steps(tile.steps, tile.raw, [line for block in blocks for line in block.lines], tile.text, _SNAPSHOT * took)
     if gone is not None and gives + gone.tokens < took:
         return make_tile(blocks, number, summary, (*lines, gone), origin)
     if gives >= took:
@@ -199,7 +199,7 @@ def status_of(blocks: Sequence[Block]) -> Status:
             return "completed" if last.settled else "partial"
 
 
-def values_of(lines: Iterable[Line]) -> set[str]:
+def list_values(lines: Iterable[Line]) -> set[str]:
     """What of lines has to be exact to be of use, lower case."""
     return {value for line in lines for piece in cut_line(line) for value, _ in piece.values if len(value) > 1}
 
@@ -211,7 +211,7 @@ def values_said(text: str) -> set[str]:
 
 def find_values_in_force(blocks: Sequence[Block], naming: Sequence[Block], intent: Intent) -> set[str]:
     """The values with a digit of a stretch that are in use: calls or words of `naming` name them, or an open item or a constraint holds them."""
-    named = values_of(
+    named = list_values(
         line
         for block in naming
         for line in block.lines
@@ -220,7 +220,9 @@ def find_values_in_force(blocks: Sequence[Block], naming: Sequence[Block], inten
     for text in (*(item.text for item in intent.open), *(each.text for each in intent.binding)):
         named |= values_said(text)
     named = {value for value in named if any(map(str.isdigit, value))}
-    return named & values_of(line for block in blocks for line in block.lines if line.kind in ("call", "data", "text"))
+    return named & list_values(
+        line for block in blocks for line in block.lines if line.kind in ("call", "data", "text")
+    )
 
 
 def keep_beside(
@@ -230,11 +232,11 @@ def keep_beside(
 
     Each needed value stands in the summary, or else in the first line that holds it, with the call it answers. `lifted`: findings that hold no more.
     """
-    lines = [line for block in blocks for line in unkept(block.lines, lifted)]
+    lines = [line for block in blocks for line in demote_lifted(block.lines, lifted)]
     stays = {at for at, line in enumerate(lines) if line.kind in ("user", "note")}
     said = summary.lower()
     left = {value for value in needed - values_said(summary) if value not in said}
-    left -= values_of(lines[at] for at in stays)
+    left -= list_values(lines[at] for at in stays)
     pieces = pieces_of_lines(lines)
     kept = {place for place, piece in enumerate(pieces) if piece.line in stays}
     for place, piece in enumerate(pieces):

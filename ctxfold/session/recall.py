@@ -18,9 +18,8 @@ from ctxfold.select.choose import find_best_line
 from ctxfold.select.pieces import values_in
 from ctxfold.session.commits import state_of
 from ctxfold.session.load import read_tile
-from ctxfold.store.codec import SEARCHED
-from ctxfold.store.rows import StoredRecord
-from ctxfold.store.sqlite import Reading
+from ctxfold.store.rows import Reading, StoredRecord
+from ctxfold.store.search import SEARCHED
 from ctxfold.text.words import counted, query_words, words
 from ctxfold.workspace import spans
 

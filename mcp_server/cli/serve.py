@@ -84,7 +84,8 @@ def serve(
 ) -> None:
     """Serve sessions to an MCP host.
 
-    On stdio a host starts this itself; run by hand it waits for JSON-RPC. It ends when stdin closes, on SIGTERM or Ctrl-C, or when its parent is gone.
+    On stdio a host starts this itself; run by hand it waits for JSON-RPC. It ends when stdin closes, on SIGTERM or
+    Ctrl-C, or when its parent is gone.
     """
     offered = parse_caps(caps)
     from mcp_server.transport.stdio import claim_pipes
@@ -236,10 +237,10 @@ def wrap(
     store: str | None,
     command: tuple[str, ...],
 ) -> None:
-    """Start COMMAND, or connect to the server at a URL, and serve a host in its place.
+    """Start COMMAND, or connect to the server at a URL, and serve a host as it would.
 
-    Its tools, resources, prompts and requests pass as they are. A tool's result above the budget is shortened to what
-    changed, exact rows or the most telling parts; `recall`, a tool that is added, returns all of it. It is on the disk
+    Its tools, resources, prompts and requests pass as they are. A tool's result above the budget is shortened to
+    changes, exact rows or the most telling parts; `recall`, a tool that is added, returns all of it. It is on the disk
     before the host sees the shorter one. If it cannot be kept, the original passes.
     """
     if bool(command) == bool(url):

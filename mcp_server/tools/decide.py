@@ -68,7 +68,7 @@ async def fold(
     return format_facts(FoldReply.of(tile, [each for each in (note, beside) if each]))
 
 
-class ItemWritten(Shorthand, frozen=True, extra="forbid"):
+class TodoEntry(Shorthand, frozen=True, extra="forbid"):
     """One entry of a to-do: a new text, or an item by its id with its new state."""
 
     text: str = ""
@@ -102,7 +102,7 @@ async def plan(
     session: SessionName,
     ctx: Context[Pools],
     summary: str = "",
-    todo: tuple[ItemWritten, ...] = (),
+    todo: tuple[TodoEntry, ...] = (),
     constraints: tuple[str, ...] = (),
     decisions: tuple[str, ...] = (),
 ) -> Annotated[CallToolResult, Planned]:

@@ -121,7 +121,7 @@ def claim_pipes() -> Pipes:
     Nothing is flushed first: text that was printed before and still waits in a buffer goes to stderr too.
 
     Raises:
-        OSError: a standard stream is closed, so there is no host to talk to.
+        OSError: a standard stream is closed, so nobody is there to talk to.
     """
     pipes = Pipes(os.fdopen(os.dup(_STDIN), "rb"), os.fdopen(os.dup(_STDOUT), "wb"))
     null = os.open(os.devnull, os.O_RDWR)
@@ -136,10 +136,11 @@ def claim_pipes() -> Pipes:
 
 def run_stdio(pools: Pools, server: CtxfoldServer, pipes: Pipes) -> NoReturn:
     """Serve one host over its pipes, then end the process: 0 when the host is gone, 128 + n after signal n."""
-    leave(anyio.run(_serve, pools, server, pipes))
+    anyio.run(_serve, pools, server, pipes)
+    raise AssertionError("the process ends inside")
 
 
-async def _serve(pools: Pools, server: CtxfoldServer, pipes: Pipes) -> NoReturn:
+async def _serve(pools: Pools, server: CtxfoldServer, pipes: Pipes) -> None:
     ending = ServerEnding()
     with ending.on_signals():
         async with anyio.create_task_group() as tasks:
@@ -201,7 +202,7 @@ _MAX_ID = 200
 
 
 def refuse_line(line: str) -> JSONRPCError | None:
-    """The error that answers a line which is no message; None for a message, and for a line that nobody waits on."""
+    """The error that answers a malformed line; None for a message, and for a line that needs no answer."""
     try:
         message = jsonrpc_message_adapter.validate_json(line, by_name=False)
     except ValidationError as error:

@@ -25,7 +25,7 @@ _MAX_EARLIER = 2_000_000
 _HITS = 5
 _NAMES = ("recall", "recall_result", "ctxfold_recall")
 _NOTE_KEY = "ctxfold"
-"""The key under which a shortened structure says what was left out of it."""
+"""The key in a shortened structure for the note on cut lists."""
 _MIN_ITEMS = 3
 """Items of a list below which it is not shortened: the first two and the last show its form."""
 
@@ -34,7 +34,7 @@ _MIN_ITEMS = 3
 class KeeperSettings:
     """How results are kept.
 
-    `budget`: the most o200k tokens of one result; `measure`: only count what would be saved, record and replace nothing.
+    `budget`: the most o200k tokens of one result; `measure`: count the savings, but record and replace nothing.
     """
 
     session: str
@@ -152,7 +152,7 @@ class Keeper:
         return {"content": [{"type": "text", "text": block.text} for block in blocks], "resultType": "complete"}
 
     def keep(self, call: ToolCall, result: Mapping[str, Any], tools: ServerTools) -> dict[str, Any] | None:
-        """Record a result. Returns what the host gets for it, None for the result as it is.
+        """Record a result. Returns the result that the host gets, None for the same one.
 
         Raises CtxfoldError: it cannot be recorded.
         """
@@ -222,9 +222,9 @@ class Keeper:
     def _shorten_structured(
         self, structured: Any, call: ToolCall, refs: Mapping[str, str], ref: str, tools: ServerTools
     ) -> Any | None:
-        """A shorter structure within the tool's schema; None if there is none.
+        """A shorter structure within the tool's schema, or None.
 
-        `refs`: those of texts that are recorded by themselves; `ref`: that of the structure, or of the text that repeats it.
+        `refs`: of texts that are recorded by themselves; `ref`: of the structure, or of the text that repeats it.
         """
         if not tools.is_complete:
             return None
@@ -238,7 +238,7 @@ class Keeper:
         return short if short is not None and fits_schema(short, tools.schemas.get(call.name)) else None
 
     def _commit(self, call: ToolCall, drafts: Sequence[_Draft]) -> list[str]:
-        """Record texts as results of a call. Returns their refs. Views of the session show what the host was shown."""
+        """Record texts as results of a call. Returns their refs. Views of the session show the host's form."""
         if self.settings.measure:
             return [NOWHERE for _ in drafts]
         session = self._open()

@@ -16,6 +16,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NoReturn, cast
+from uuid import uuid4
 
 import anyio
 import anyio.abc
@@ -71,7 +72,7 @@ _OWN = "ctxfold-wrap"
 """The start of the ids of our own requests."""
 _CANCELLED = "notifications/cancelled"
 _NAMED = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
-"""The requests whose headers name their object, and the parameter that does so."""
+"""The parameter that names a request's object, by method. Headers repeat it."""
 _CLOSED_TEXT = "Connection closed"
 """The SDK's words for a connection that ended."""
 _GONE = (BrokenPipeError, ConnectionResetError, anyio.BrokenResourceError, anyio.ClosedResourceError)
@@ -185,7 +186,7 @@ def _get_id(message: Any) -> RequestId | None:
 class _Forwarded:
     """A request of the host that the server has not answered.
 
-    `context`: the SDK's; `limit`: seconds without any message of the server; `scope`: what it waits in.
+    `context`: the SDK's; `limit`: seconds without any message of the server; `scope`: ends the wait.
     """
 
     context: Any
@@ -215,7 +216,6 @@ class Proxy:
         self._forwarded: dict[RequestId, _Forwarded] = {}
         self._answering = 0
         self._is_host_gone = False
-        self._own_requests = 0
         self._is_stuck = False
         self._one_at_a_time = anyio.CapacityLimiter(1)
 
@@ -276,7 +276,7 @@ class Proxy:
         return code
 
     async def _answer_host(self, context: Any, method: str, params: Mapping[str, Any] | None) -> dict[str, Any]:
-        """Answer a request of the host: by ourselves if it is a call of our tool, else with what the server says."""
+        """Answer a request of the host: ourselves if it is a call of our tool, else with the server's answer."""
         self._answering += 1
         try:
             call = _read_call(context.request_id, params) if method == "tools/call" else None
@@ -298,7 +298,7 @@ class Proxy:
     async def _forward(
         self, context: Any, method: str, params: Mapping[str, Any] | None, limit: float
     ) -> dict[str, Any]:
-        """The server's result. Raises MCPError: the server's error, how it ended, or that it was silent for too long."""
+        """The server's result. Raises MCPError: the server's error, its end, or its silence for too long."""
         await self._connected.wait()
         key = coerce_request_id(context.request_id)
         forwarded = self._forwarded[key] = _Forwarded(context, limit)
@@ -353,7 +353,7 @@ class Proxy:
             await self._server.notify(method, params, {"headers": self._headers.make(method, params)})
 
     async def _pass_to_host(self, line: bytes) -> None:
-        """Pass a line of the server on that could not be parsed. If it answers a request, nobody waits for that any more."""
+        """Pass on a line of the server that could not be parsed. If it answers a request, the wait for it ends."""
         forwarded = self._forwarded.get(coerce_request_id(scan_envelope(line.decode("utf-8", "replace"))[1] or ""))
         if forwarded is not None:
             forwarded.context.cancel_requested.set()
@@ -377,16 +377,15 @@ class Proxy:
             return
         meta = dict((params or {}).get("_meta") or {})
         meta.pop("progressToken", None)
-        base, cursor = {"_meta": meta} if meta else {}, {}
+        asked: dict[str, Any] = {"_meta": meta} if meta else {}
         with anyio.move_on_after(_LIST_SECONDS), suppress(MCPError):
             for _ in range(_MAX_PAGES):
-                self._own_requests += 1
-                page = await self._send(f"{_OWN}-{self._own_requests}", "tools/list", {**base, **cursor})
+                page = await self._send(f"{_OWN}-{uuid4().hex}", "tools/list", asked)
                 self._headers.learn(page)
                 self._tools.add_page(page)
-                if self._tools.is_complete:
+                if not page.get("nextCursor"):
                     return
-                cursor = {"cursor": page["nextCursor"]}
+                asked["cursor"] = page["nextCursor"]
 
     async def _keep(self, call: ToolCall, result: dict[str, Any], params: Mapping[str, Any] | None) -> dict[str, Any]:
         """Record a result and bound it before it is passed on. It passes as it is if anything of ours fails."""
@@ -401,7 +400,7 @@ class Proxy:
         return result
 
     async def _work(self, work: Callable[[], dict[str, Any] | None]) -> dict[str, Any] | None:
-        """Do work in a thread, one piece after another. None if it fails or takes too long, which standard error reports."""
+        """Do work in a thread, one piece after another. None, and a warning, if it fails or takes too long."""
         if self._is_stuck:
             return None
 
@@ -414,20 +413,20 @@ class Proxy:
             finally:
                 self._is_stuck = False
 
-        with anyio.move_on_after(_KEEP_SECONDS):
-            return await anyio.to_thread.run_sync(attempt, abandon_on_cancel=True, limiter=self._one_at_a_time)
-        self._is_stuck = True
-        warn(f"keeping a result took more than {_KEEP_SECONDS:g} s: results pass as they are until it is done")
-        return None
+        done: dict[str, Any] | None = None
+        with anyio.move_on_after(_KEEP_SECONDS) as patience:
+            done = await anyio.to_thread.run_sync(attempt, abandon_on_cancel=True, limiter=self._one_at_a_time)
+        if patience.cancelled_caught:
+            self._is_stuck = True
+            warn(f"keeping a result took more than {_KEEP_SECONDS:g} s: results pass as they are until it is done")
+        return done
 
 
 def _read_call(number: RequestId, params: Mapping[str, Any] | None) -> ToolCall | None:
-    match params:
-        case {"name": str(name)}:
-            arguments = params.get("arguments")
-            return ToolCall(name, arguments if isinstance(arguments, dict) else {}, str(number))
-        case _:
-            return None
+    name, arguments = (params or {}).get("name"), (params or {}).get("arguments")
+    if not isinstance(name, str):
+        return None
+    return ToolCall(name, arguments if isinstance(arguments, dict) else {}, str(number))
 
 
 def _make_dispatcher(stream: LineStream) -> JSONRPCDispatcher:
@@ -477,7 +476,7 @@ class ServerProcess:
         return f"the wrapped server ended with exit code {self._process.returncode}; its words are on standard error"
 
     async def kill(self) -> None:
-        """End the server and what it started, if it still runs: SIGTERM, then SIGKILL."""
+        """End the server with its children, if it still runs: SIGTERM, then SIGKILL."""
         with anyio.CancelScope(shield=True):
             for name in ("SIGTERM", "SIGKILL"):
                 if self._process.returncode is None:
@@ -519,7 +518,7 @@ async def _start_server(target: WrapTarget) -> AsyncIterator[ServerProcess]:
 
 @asynccontextmanager
 async def _connect_url(target: WrapTarget) -> AsyncIterator[tuple[Any, Any]]:
-    """The SDK's streams to a server over HTTP. Raises InputError: that is no URL of a server, or nothing answers there."""
+    """The SDK's streams to a server over HTTP. Raises InputError: the URL is malformed, or nothing answers."""
     url = target.url
     if httpx2.URL(url).scheme not in ("http", "https"):
         raise InputError(f"{url} is no address of a server: give http:// or https://")
@@ -536,7 +535,7 @@ async def _connect_url(target: WrapTarget) -> AsyncIterator[tuple[Any, Any]]:
 
 
 class RequestHeaders:
-    """The headers that a request repeats over HTTP: in the 2026 protocol what it asks for, before that the version."""
+    """The headers that a request needs over HTTP: in the 2026 protocol method and name, before that the version."""
 
     def __init__(self) -> None:
         self._version = ""
@@ -557,14 +556,12 @@ class RequestHeaders:
 
     def learn(self, result: Mapping[str, Any]) -> None:
         """Remember the version that was agreed on, and which arguments of which tool headers repeat."""
-        match result:
-            case {"protocolVersion": str(version)}:
-                self._version = version
-            case {"tools": [*tools]}:
-                for tool in tools:
-                    schema = tool.get("inputSchema")
-                    if find_invalid_x_mcp_header(schema) is None:
-                        self._mirrored[tool["name"]] = x_mcp_header_map(schema)
+        if isinstance(result.get("protocolVersion"), str):
+            self._version = result["protocolVersion"]
+        for tool in result["tools"] if isinstance(result.get("tools"), list) else ():
+            schema = tool.get("inputSchema")
+            if find_invalid_x_mcp_header(schema) is None:
+                self._mirrored[tool["name"]] = x_mcp_header_map(schema)
 
 
 def _explain(failed: BaseException) -> str:

@@ -1,66 +1,39 @@
-"""What the sections that our hooks inject after a compaction hold of the values that a recorded session goes on to use.
+"""How many of the values that a session goes on to use are in the sections that hooks inject after a host's compaction.
 
     python -m tests.benchmarks.compacted FILE.jsonl.gz | FOLDER … [--points 10]
 
-Each session is recorded up to a point, as hooks would, and everything before it is taken to be gone. Asked for is each value that a later call used, that stood
-before the point, and that nobody has said again since. *sections*: it stands in the injected text. *recalls*: or three recalls bring it: one search, made
-of what else that call uses or of the words of its step, and the best two records that it names. *by id*: or one search for the value itself.
-Presence is not use, and a recorded call is not the call that another view would have led to.
+Each session is recorded up to a point, and everything before it counts as gone. Asked for is each value that a later call uses,
+that occurred before the point, and that nobody has repeated since. *sections*: it is in the injected text. *recalls*: or three
+recalls bring it: a search for the call's other values or its step's words, and the best two records that it names. *by id*: or
+a search for the value itself. Presence is not use, and the calls were made from another context.
 """
 
 from __future__ import annotations
 
-import argparse
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from pathlib import Path
 
 from ctxfold import Session
-from mcp_server.hooks.events import SPELLINGS, split_view
-from tests.benchmarks.fidelity.measure import Asked, asked_by, holds
-from tests.benchmarks.fidelity.recordings import Heard, Recording, files, read
-from tests.benchmarks.fidelity.replaying import Replay
+from ctxfold.messages.hosts import HOSTS
+from mcp_server.hooks.events import split_view
+from tests.benchmarks.fidelity.measure import Asked, find_asked, is_found
+from tests.benchmarks.harness import add_recordings, make_parser
+from tests.benchmarks.recordings import RecordedEvent, Recording, Replay, find_files, read_recordings
 
-WORDS = 2_000
+LONGEST_QUERY = 2_000
 """Characters of a query."""
 
 
-@dataclass
-class Score:
-    """What was asked for, and in which way it was there."""
-
-    asked: int = 0
-    sections: int = 0
-    recalls: int = 0
-    by_id: int = 0
-    characters: int = 0
-    points: int = 0
-
-    def line(self) -> str:
-        """As shares of what was asked for."""
-        shares = [each / max(self.asked, 1) for each in (self.sections, self.recalls, self.by_id)]
-        mean = self.characters // max(self.points, 1)
-        return f"{self.asked:>6} values   sections {shares[0]:.3f}   recalls {shares[1]:.3f}   by id {shares[2]:.3f}   {mean:,} characters"
+def format_score(score: Counter[str]) -> str:
+    """Format a score as shares of the values asked for."""
+    asked, points = max(score["asked"], 1), max(score["points"], 1)
+    shares = "   ".join(f"{name} {score[name] / asked:.3f}" for name in ("sections", "recalls", "by id"))
+    return f"{score['asked']:>6} values   {shares}   {score['characters'] // points:,} characters"
 
 
-def main() -> None:
-    """Print a line for each file."""
-    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.compacted")
-    parser.add_argument("paths", nargs="+", type=Path, help="gzipped recordings, or folders of them")
-    parser.add_argument("--points", type=int, default=10, help="compactions of each session")
-    parser.add_argument("--least", type=int, default=100, help="calls from which a session is taken")
-    chosen = parser.parse_args()
-    total = Score()
-    for path in files(chosen.paths):
-        for recording in (each for each in read(path) if len(each.calling) >= chosen.least):
-            score = measure(recording, chosen.points, total)
-            print(f"{path.name.removesuffix('.jsonl.gz'):<24}{score.line()}", flush=True)
-    print(f"{'all':<24}{total.line()}")
-
-
-def measure(recording: Recording, points: int, total: Score) -> Score:
-    """The score of one recording, which is added to a total."""
-    score = Score()
+def measure(recording: Recording, points: int) -> Counter[str]:
+    """Score one recording at so many compactions."""
+    score: Counter[str] = Counter()
     calls = recording.calling
     ends = [calls[len(calls) * at // (points + 1)] for at in range(1, points + 1)]
     with Session.open("compacted", store=":memory:") as session:
@@ -68,60 +41,78 @@ def measure(recording: Recording, points: int, total: Score) -> Score:
         for at, event in enumerate(recording.events):
             if at in ends:
                 replay.settle()
-                look(session, recording, at, score)
-            replay.hear(event)
-    for name in ("asked", "sections", "recalls", "by_id", "characters", "points"):
-        setattr(total, name, getattr(total, name) + getattr(score, name))
+                score += score_point(session, recording, at)
+            replay.add(event)
     return score
 
 
-def look(session: Session, recording: Recording, point: int, score: Score) -> None:
+def score_point(session: Session, recording: Recording, point: int) -> Counter[str]:
     """Score one compaction."""
-    view = "\n".join(split_view(session, *SPELLINGS["claude-code"].parts))
+    hooks = HOSTS["claude-code"].hooks
+    assert hooks
+    view = "\n".join(split_view(session, *hooks.parts))
     lowered = view.lower()
-    score.characters += len(view)
-    score.points += 1
-    for step, spoken, each, together in later(recording, point):
-        there = holds(view, lowered, each.value)
-        score.asked += 1
-        score.sections += there
-        there = there or looked_up(session, query_of(step, spoken, together, each, lowered), each.value)
-        score.recalls += there
-        there = there or any(holds(hit.text, hit.text.lower(), each.value) for hit in session.recall(query=each.value))
-        score.by_id += there
+    score = Counter(characters=len(view), points=1)
+    for step, words, asked, others in find_later(recording, point):
+        value = asked.value
+        held = is_found(view, lowered, value)
+        recalled = held or is_recalled(session, make_query(step, words, others, value, lowered), value)
+        by_id = recalled or any(is_found(hit.text, hit.text.lower(), value) for hit in session.recall(query=value))
+        score += Counter({"asked": 1, "sections": held, "recalls": recalled, "by id": by_id})
+    return score
 
 
-def later(recording: Recording, point: int) -> Iterator[tuple[Heard, str, Asked, Sequence[Asked]]]:
-    """Each value that is used after a point and stood before it alone, once: with its step, the user's last words, and all values of its call."""
-    past = [(at, event) for at, event in enumerate(recording.events[:point])]
+def find_later(recording: Recording, point: int) -> Iterator[tuple[RecordedEvent, str, Asked, Sequence[Asked]]]:
+    """Yield once each value that is used after a point and occurred only before it.
+
+    Each comes with the event that uses it, the user's last words, and all values of its call.
+    """
+    past = list(enumerate(recording.events[:point]))
     known: set[str] = set()
-    since: list[Heard] = []
-    spoken = next((event.body for event in reversed(recording.events[:point]) if event.role == "user"), "")
+    since: list[RecordedEvent] = []
+    words = next((event.body for event in reversed(recording.events[:point]) if event.role == "user"), "")
     for event in recording.events[point:]:
-        spoken = event.body if event.role == "user" else spoken
+        words = event.body if event.role == "user" else words
         for call in event.calls:
-            together = asked_by(call, recording.system, past, point)
-            for each in together:
-                low = each.value.lower()
-                if low not in known and not any(low in said.lowered for said in since):
-                    yield event, spoken, each, together
+            others = find_asked(call, recording.system, past, point)
+            for asked in others:
+                low = asked.value.lower()
+                if low not in known and not any(low in later.lowered for later in since):
+                    yield event, words, asked, others
                 known.add(low)
         since.append(event)
 
 
-def query_of(step: Heard, spoken: str, together: Sequence[Asked], each: Asked, lowered: str) -> str:
-    """What is searched for: the values of the call that are at hand, else the words of its step, else the user's. The value itself is in none of them."""
-    low = each.value.lower()
-    near = [other.value for other in together if low not in other.value.lower() and other.value.lower() in lowered]
-    told = [text for text in (" ".join(near), step.text, spoken) if text.strip() and low not in text.lower()]
-    return told[0][:WORDS] if told else ""
+def make_query(step: RecordedEvent, words: str, others: Sequence[Asked], value: str, lowered: str) -> str:
+    """Return the call's values that the view holds, else the step's words, else the user's; never the value itself."""
+    low = value.lower()
+    near = [other.value for other in others if low not in other.value.lower() and other.value.lower() in lowered]
+    queries = (text for text in (" ".join(near), step.text, words) if text.strip() and low not in text.lower())
+    return next(queries, "")[:LONGEST_QUERY]
 
 
-def looked_up(session: Session, query: str, value: str) -> bool:
-    """Whether a search, or one of the best two records that it names, read whole, brings a value: three recalls."""
+def is_recalled(session: Session, query: str, value: str) -> bool:
+    """Return whether a search, or one of the best two records that it names, brings a value: three recalls."""
     hits = session.recall(query=query, limit=5) if query else []
     texts = [hit.text for hit in hits] + [session.recall(hit.ref.partition(":")[0]).text for hit in hits[:2]]
-    return any(holds(text, text.lower(), value) for text in texts)
+    return any(is_found(text, text.lower(), value) for text in texts)
+
+
+def main() -> None:
+    """Print a line for each session and one for all."""
+    parser = make_parser("compacted", __doc__)
+    add_recordings(parser)
+    parser.add_argument("--points", type=int, default=10, help="compactions of each session")
+    parser.add_argument("--least", type=int, default=100, help="skip sessions with fewer calls")
+    chosen = parser.parse_args()
+    total: Counter[str] = Counter()
+    for path in find_files(chosen.paths):
+        for recording in read_recordings(path)[: chosen.max_sessions]:
+            if len(recording.calling) >= chosen.least:
+                score = measure(recording, chosen.points)
+                print(f"{path.name.removesuffix('.jsonl.gz'):<24}{format_score(score)}", flush=True)
+                total += score
+    print(f"{'all':<24}{format_score(total)}")
 
 
 if __name__ == "__main__":

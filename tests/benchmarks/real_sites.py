@@ -1,7 +1,6 @@
-"""Real sites that other people wrote, set up on loopback for the benchmarks: documentation, an admin, a data browser, an API explorer, tasks.
+"""Real sites that other people wrote, served on loopback: documentation, an admin, a data browser, an API explorer, tasks.
 
-Packages come from the package index into an environment of their own; the documentation is what Debian installs. Nothing is copied
-into this repository.
+Packages come from the package index into an environment of their own; the documentation is Debian's.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ import os
 import socket
 import sqlite3
 import subprocess
-import sys
+import tempfile
 import threading
 import time
 import urllib.request
@@ -25,15 +24,16 @@ from pathlib import Path
 
 PACKAGES = ("django", "datasette", "swagger-ui-bundle")
 ALONE = ("miniwob==1.1.0",)
-"""Installed without what it depends on: its pages are all that is used."""
+"""Installed without its dependencies: only its pages are used."""
 
 DOCS = {
     "python": Path("/usr/share/doc/python3/html"),
     "git": Path("/usr/share/doc/git/html"),
     "postgres": Path("/usr/share/doc/postgresql-doc-15/html"),
-    "django": Path("/usr/share/doc/python-django-doc/html"),
 }
-"""Debian's python3-doc, git-doc, postgresql-doc-15 and python-django-doc."""
+"""Debian's python3-doc, git-doc and postgresql-doc-15."""
+SITES_FOLDER = Path(tempfile.gettempdir()) / "ctxfold-benchmark-sites"
+"""Where the sites' environment is kept from one run to the next."""
 
 _EPISODE = "() => { core.EPISODE_MAX_TIME = 3600000; Math.seedrandom('7'); core.startEpisodeReal() }"
 _USERS = 150
@@ -42,8 +42,8 @@ _STARTS = 60.0
 
 
 @dataclass(frozen=True)
-class Page:
-    """A page to look at: `click` is what to click on it (None: the first link of its main part), `script` what starts it."""
+class RealPage:
+    """A page: `click` names the control to click (None: the first link of its main part), `script` starts the page."""
 
     name: str
     url: str
@@ -51,8 +51,8 @@ class Page:
     script: str | None = None
 
 
-def environment(folder: Path) -> Path:
-    """An environment with the sites' packages, made once; its Python."""
+def make_environment(folder: Path) -> Path:
+    """Make an environment with the sites' packages, once. Returns its Python."""
     python = folder / "venv" / "bin" / "python"
     if not python.exists():
         venv.create(folder / "venv", with_pip=True)
@@ -63,14 +63,14 @@ def environment(folder: Path) -> Path:
 
 
 @contextlib.contextmanager
-def sites(folder: Path) -> Iterator[list[Page]]:
-    """Start every site; yields the pages, and ends the sites afterwards."""
-    python = environment(folder)
+def serve_sites(folder: Path) -> Iterator[list[RealPage]]:
+    """Serve every site for the length of the block. Yields the pages."""
+    python = make_environment(folder)
     packages = next((folder / "venv" / "lib").iterdir()) / "site-packages"
     with contextlib.ExitStack() as stack:
-        served = {name: stack.enter_context(static(path)) for name, path in DOCS.items() if path.is_dir()}
+        served = {name: stack.enter_context(serve_folder(path)) for name, path in DOCS.items() if path.is_dir()}
         found = [
-            Page(name, f"{served[site]}/{path}")
+            RealPage(name, f"{served[site]}/{path}")
             for site, name, path in (
                 ("python", "python functions.html", "library/functions.html"),
                 ("python", "python genindex.html", "genindex.html"),
@@ -80,26 +80,26 @@ def sites(folder: Path) -> Iterator[list[Page]]:
             )
             if site in served
         ]
-        admin = stack.enter_context(_django(python, folder))
-        data = stack.enter_context(_datasette(python, folder))
-        api = stack.enter_context(static(_swagger(packages, folder)))
-        tasks = stack.enter_context(static(packages / "miniwob" / "html"))
+        admin = stack.enter_context(_serve_django(python, folder))
+        data = stack.enter_context(_serve_datasette(python, folder))
+        api = stack.enter_context(serve_folder(_write_swagger(packages, folder)))
+        tasks = stack.enter_context(serve_folder(packages / "miniwob" / "html"))
         yield [
             *found,
-            Page("Django admin, 150 users", f"{admin}/admin/auth/user/", "person003"),
-            Page("Django admin, a form", f"{admin}/admin/auth/user/1/change/", "History"),
-            Page("Datasette, 2,000 rows", f"{data}/stock/boxes", "city"),
-            Page("Swagger UI", f"{api}/index.html", "get /boxes/{id}"),
+            RealPage("Django admin, 150 users", f"{admin}/admin/auth/user/", "person003"),
+            RealPage("Django admin, a form", f"{admin}/admin/auth/user/1/change/", "History"),
+            RealPage("Datasette, 2,000 rows", f"{data}/stock/boxes", "city"),
+            RealPage("Swagger UI", f"{api}/index.html", "get /boxes/{id}"),
             *(
-                Page(f"MiniWoB {task}", f"{tasks}/miniwob/{task}.html", click, _EPISODE)
+                RealPage(f"MiniWoB {task}", f"{tasks}/miniwob/{task}.html", click, _EPISODE)
                 for task, click in (("email-inbox", None), ("book-flight", "Search"), ("login-user", "Login"))
             ),
         ]
 
 
 @contextlib.contextmanager
-def static(folder: Path) -> Iterator[str]:
-    """Serve a folder; its address."""
+def serve_folder(folder: Path) -> Iterator[str]:
+    """Serve a folder on loopback. Yields its address."""
     handler = functools.partial(_Quiet, directory=str(folder))
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     thread = threading.Thread(target=server.serve_forever, daemon=True)
@@ -115,12 +115,12 @@ class _Quiet(SimpleHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def log_message(self, format: str, *args: object) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
 
 @contextlib.contextmanager
-def _running(command: list[str | Path], url: str, folder: Path, **environment_: str) -> Iterator[str]:
-    """Start a server and wait until it answers."""
+def _run_server(command: list[str | Path], url: str, folder: Path, **environment_: str) -> Iterator[str]:
+    """Run a server for the length of the block. Yields its address once it answers."""
     with (folder / "sites.log").open("ab") as log:
         process = subprocess.Popen(command, cwd=folder, stdout=log, stderr=log, env={**os.environ, **environment_})
         try:
@@ -149,12 +149,17 @@ SECRET_KEY = 'for a benchmark on loopback'
 DEBUG = True
 ALLOWED_HOSTS = ['127.0.0.1']
 ROOT_URLCONF = 'benchsite'
-INSTALLED_APPS = ['django.contrib.' + name for name in ('admin', 'auth', 'contenttypes', 'sessions', 'messages', 'staticfiles')]
-MIDDLEWARE = ['django.contrib.sessions.middleware.SessionMiddleware', 'django.contrib.auth.middleware.AuthenticationMiddleware',
-              'benchsite.everybody_is_admin', 'django.contrib.messages.middleware.MessageMiddleware']
-TEMPLATES = [{'BACKEND': 'django.template.backends.django.DjangoTemplates', 'APP_DIRS': True, 'OPTIONS': {'context_processors': [
-    'django.template.context_processors.request', 'django.contrib.auth.context_processors.auth', 'django.contrib.messages.context_processors.messages']}}]
-DATABASES = {'default': {'ENGINE': 'django.db.backends.sqlite3', 'NAME': os.path.join(os.path.dirname(__file__), 'bench.sqlite3')}}
+APPS = ('admin', 'auth', 'contenttypes', 'sessions', 'messages', 'staticfiles')
+INSTALLED_APPS = ['django.contrib.' + name for name in APPS]
+MIDDLEWARE = ['django.contrib.sessions.middleware.SessionMiddleware',
+              'django.contrib.auth.middleware.AuthenticationMiddleware', 'benchsite.everybody_is_admin',
+              'django.contrib.messages.middleware.MessageMiddleware']
+PROCESSORS = ['django.template.context_processors.request', 'django.contrib.auth.context_processors.auth',
+              'django.contrib.messages.context_processors.messages']
+TEMPLATES = [{'BACKEND': 'django.template.backends.django.DjangoTemplates', 'APP_DIRS': True,
+              'OPTIONS': {'context_processors': PROCESSORS}}]
+DATABASES = {'default': {'ENGINE': 'django.db.backends.sqlite3',
+                         'NAME': os.path.join(os.path.dirname(__file__), 'bench.sqlite3')}}
 STATIC_URL = '/static/'
 USE_TZ = True
 DEFAULT_AUTO_FIELD = 'django.db.models.BigAutoField'
@@ -182,25 +187,25 @@ call_command('migrate', verbosity=0)
 from django.contrib.auth.models import User
 if not User.objects.exists():
     User.objects.create_superuser('admin', 'admin@example.org', 'admin')
-    User.objects.bulk_create(User(username=f'person{n:03}', email=f'person{n:03}@example.org', first_name=f'First{n}', last_name=f'Last{n}',
-                                  password='!') for n in range(1, %d))
+    User.objects.bulk_create(User(username=f'person{n:03}', email=f'person{n:03}@example.org', first_name=f'First{n}',
+                                  last_name=f'Last{n}', password='!') for n in range(1, %d))
 """
 
 
 @contextlib.contextmanager
-def _django(python: Path, folder: Path) -> Iterator[str]:
+def _serve_django(python: Path, folder: Path) -> Iterator[str]:
     (folder / "benchsettings.py").write_text(_SETTINGS)
     (folder / "benchsite.py").write_text(_SITE)
     names = {"DJANGO_SETTINGS_MODULE": "benchsettings", "PYTHONPATH": str(folder)}
     subprocess.run([python, "-c", _FILL % _USERS], cwd=folder, env={**os.environ, **names}, check=True)
     port = _free_port()
     command: list[str | Path] = [python, "-m", "django", "runserver", "--noreload", f"127.0.0.1:{port}"]
-    with _running(command, f"http://127.0.0.1:{port}/admin/", folder, **names):
+    with _run_server(command, f"http://127.0.0.1:{port}/admin/", folder, **names):
         yield f"http://127.0.0.1:{port}"
 
 
 @contextlib.contextmanager
-def _datasette(python: Path, folder: Path) -> Iterator[str]:
+def _serve_datasette(python: Path, folder: Path) -> Iterator[str]:
     file = folder / "stock.db"
     if not file.exists():
         with contextlib.closing(sqlite3.connect(file)) as base:
@@ -213,12 +218,12 @@ def _datasette(python: Path, folder: Path) -> Iterator[str]:
             base.commit()
     port = _free_port()
     command: list[str | Path] = [python, "-m", "datasette", "serve", file, "--port", str(port)]
-    with _running(command, f"http://127.0.0.1:{port}/", folder):
+    with _run_server(command, f"http://127.0.0.1:{port}/", folder):
         yield f"http://127.0.0.1:{port}"
 
 
-def _swagger(packages: Path, folder: Path) -> Path:
-    """Swagger UI's own files, pointed at an API of ours."""
+def _write_swagger(packages: Path, folder: Path) -> Path:
+    """Copy Swagger UI's own files, pointed at an API of ours. Returns their folder."""
     source = next((packages / "swagger_ui_bundle" / "vendor").iterdir())
     target = folder / "swagger"
     target.mkdir(exist_ok=True)
@@ -227,11 +232,11 @@ def _swagger(packages: Path, folder: Path) -> Path:
             (target / file.name).write_bytes(file.read_bytes())
     start = "window.onload = () => { window.ui = SwaggerUIBundle({ url: 'api.json', dom_id: '#swagger-ui' }); };"
     (target / "swagger-initializer.js").write_text(start)
-    (target / "api.json").write_text(json.dumps(_api()))
+    (target / "api.json").write_text(json.dumps(_describe_api()))
     return target
 
 
-def _api() -> dict[str, object]:
+def _describe_api() -> dict[str, object]:
     def operation(summary: str) -> dict[str, object]:
         return {"summary": summary, "tags": ["boxes"], "responses": {"200": {"description": "Done"}}}
 
@@ -243,7 +248,3 @@ def _api() -> dict[str, object]:
             verb: {**operation(f"{verb} one of {thing}"), "parameters": [one]} for verb in ("get", "put", "delete")
         }
     return {"openapi": "3.0.0", "info": {"title": "Store", "version": "1"}, "paths": paths}
-
-
-if __name__ == "__main__":
-    sys.exit("this is a part of the benchmarks; run one of them")

@@ -1,4 +1,4 @@
-"""Conversations of several topics, as the benchmark of topics measures them: placed by topic, the context is smaller and holds what replies need."""
+"""Conversations of several topics cost less and keep what last replies need when their messages are placed by topic."""
 
 from __future__ import annotations
 
@@ -6,47 +6,38 @@ import random
 
 import pytest
 
-from ctxfold.models.named import ScriptedModel
-from tests.benchmarks.fidelity.recordings import Call, Heard, Recording
-from tests.benchmarks.topics import Figures, conversation, measure
+from tests.benchmarks.recordings import RecordedCall, RecordedEvent, Recording
+from tests.benchmarks.topics import Figures, interleave, measure
 
 pytestmark = pytest.mark.anyio
 
 
-def dialogue(name: str) -> Recording:
-    """Four messages on one order, whose code is told at first and asked for at last."""
-    events = [Heard("user", f"Hello, I am {name}."), Heard("assistant", "", (Call("c1", "find", {"who": name}),))]
-    events += [Heard("tool", f"{name} has the order W-{len(name)}7301-{name}. " + f"Much is said of {name}. " * 40, (), "c1"), Heard("assistant", "I found it.")]  # fmt: skip
+def make_dialogue(name: str) -> Recording:
+    """Make four messages about one order, whose code comes first and is asked for last."""
+    code = f"W-{len(name)}7301-{name}"
+    events = [
+        RecordedEvent("user", f"Hello, I am {name}."),
+        RecordedEvent("assistant", "", (RecordedCall("c1", "find", {"who": name}),)),
+        RecordedEvent("tool", f"{name} has the order {code}. " + f"Much is said of {name}. " * 40, (), "c1"),
+        RecordedEvent("assistant", "I found it."),
+    ]
     for at in range(2):
-        events += [Heard("user", f"And what else, {at}?"), Heard("assistant", f"{name} likes tea and cake. " * 20)]
-    events += [Heard("user", "Which order?"), Heard("assistant", f"It is W-{len(name)}7301-{name}.")]
+        events.append(RecordedEvent("user", f"And what else, {at}?"))
+        events.append(RecordedEvent("assistant", f"{name} likes tea and cake. " * 20))
+    events += [RecordedEvent("user", "Which order?"), RecordedEvent("assistant", f"It is {code}.")]
     return Recording(name, "", tuple(events))
 
 
-async def measured(way: str, budget: int, model: ScriptedModel | None = None) -> Figures:
-    made = conversation([dialogue("ada"), dialogue("bramwell"), dialogue("cleo")], random.Random(1))
+async def measure_way(way: str) -> Figures:
+    made = interleave([make_dialogue(name) for name in ("ada", "bramwell", "cleo")], random.Random(1))
     figures = Figures()
-    await measure(made, way, budget, model, figures)
+    await measure(made, way, 4_000, None, figures)
     return figures
 
 
 async def test_told_topics_cost_fewer_tokens_and_keep_what_the_last_replies_need():
-    path, told = await measured("one path", 4_000), await measured("told", 4_000)
+    path, told = await measure_way("one path"), await measure_way("told")
     assert sum(told.tokens) < 0.8 * sum(path.tokens)
     assert told.final == [1.0] * 3
     assert all(told.placed)
     assert not all(path.placed)
-
-
-async def test_a_models_placements_are_measured_and_so_is_what_it_wrote():
-    stay = {"action": "continue", "confidence": 0.9}
-    replies = [stay] * 12
-    made = conversation([dialogue("ada"), dialogue("bramwell"), dialogue("cleo")], random.Random(1))
-    script: list[dict[str, object]] = []
-    for turn in made:
-        script.append(replies.pop())
-        if turn.last:
-            script.append({"text": f"It is {' '.join(turn.needs)}."})
-    figures = Figures()
-    await measure(made, "model", 4_000, ScriptedModel(*script), figures)
-    assert figures.wrote == [1.0] * 3

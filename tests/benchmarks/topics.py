@@ -1,21 +1,19 @@
-"""Conversations of several topics, by whoever places their messages: task completion (TCR) and context tokens (ACT), as Context-Agent is measured.
+"""Conversations of several topics: task completion (TCR) and context tokens (ACT) by who places the messages, as Context-Agent measures.
 
     python -m tests.benchmarks.topics FOLDER | FILE.jsonl.gz … [--budget 2000] [--topics 3] [--conversations 40] [--model NAME]
 
-A conversation is made of recorded dialogues, some messages of each in turn, with their real replies and results. Its checkpoints are what a reply and its calls
-take from earlier in their own dialogue: ids, numbers, addresses, or the dialogue's `checkpoints` where its file lists some. Just before each message the view is made, without message
-and reply: ACT is its mean tokens, TCR the share of the checkpoints of each dialogue's last reply that stand in it, and `each` the same over all replies. With no model to
-write replies that is what a reply could know; with `--model`, the model places the messages, and its own last replies are looked at as well (`wrote`).
-
-Placed by: `one path`, where nothing is placed; `embedded`, the decider without a model, which stays; `told`, by whoever knows the topics; `model`.
+A conversation interleaves recorded dialogues, two messages of each in turn, with their real replies and results. The checkpoints
+of a reply are the ids, numbers and addresses that it takes from earlier in its own dialogue, or the dialogue's `checkpoints`.
+Just before each message the view is made. ACT is its mean tokens, TCR the share of the checkpoints of each dialogue's last reply
+that are in it, `each` the same over all replies. Messages are placed by nobody (`one path`), by the decider without a model, which
+stays (`embedded`), by whoever knows the topics (`told`), or by `--model`, whose own last replies are then scored too (`wrote`).
 """
 
 from __future__ import annotations
 
-import argparse
 import random
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import fmean
@@ -27,36 +25,34 @@ from ctxfold import Session
 from ctxfold.models import Model, Request, Tool, ask, load
 from ctxfold.models.deciders import Deciders
 from ctxfold.select.pieces import values_in
-from tests.benchmarks.fidelity.recordings import Heard, Recording, files, read
-from tests.benchmarks.fidelity.replaying import Replay
-
-__all__ = ["Figures", "Turn", "conversation", "measure"]
+from tests.benchmarks.harness import add_recordings, make_parser
+from tests.benchmarks.recordings import RecordedEvent, Recording, Replay, find_files, read_recordings
 
 STRETCH = 2
-"""Messages of one topic that stand together."""
-LEAST, LONGEST = 3, 60_000
-"""Messages of a dialogue at least, and its characters at most."""
+"""Messages of one topic in a row."""
+LEAST_MESSAGES, LONGEST = 3, 60_000
+"""A dialogue has at least so many messages of the user and at most so many characters."""
 
 
-class Said(BaseModel):
-    """What a model answers the user."""
+class ReplyText(BaseModel):
+    """The reply of a model to the user."""
 
     text: str = Field(min_length=1, description="The reply, with every value the user needs.")
 
 
 @dataclass(frozen=True)
-class Turn:
+class TopicTurn:
     """A message of the user with all that follows it.
 
     Attributes:
-        topic: which dialogue it is of, from 0.
-        events: the message, and what was called, answered and replied.
-        needs: what reply and calls take from earlier in the dialogue.
+        topic: the number of its dialogue, from 0.
+        events: the message, then calls, results and replies.
+        needs: the values that replies and calls take from earlier in the dialogue.
         last: whether its reply is the dialogue's last that needs anything.
     """
 
     topic: int
-    events: tuple[Heard, ...]
+    events: tuple[RecordedEvent, ...]
     needs: frozenset[str]
     last: bool = False
 
@@ -68,7 +64,7 @@ class Turn:
 
 @dataclass
 class Figures:
-    """What was measured of some conversations."""
+    """The figures of some conversations, one a message."""
 
     tokens: list[int] = field(default_factory=list)
     final: list[float] = field(default_factory=list)
@@ -76,32 +72,34 @@ class Figures:
     wrote: list[float] = field(default_factory=list)
     placed: list[bool] = field(default_factory=list)
 
-    def line(self) -> str:
-        """The figures in a line."""
-        said = f"ACT {fmean(self.tokens):6.0f}  TCR {fmean(self.final):.3f}  each {fmean(self.each):.3f}  on its topic {fmean(self.placed):.2f}"
-        return f"{said}  wrote {fmean(self.wrote):.3f}" if self.wrote else said
+    def format(self) -> str:
+        """Format the figures in a line."""
+        shares = f"TCR {fmean(self.final):.3f}  each {fmean(self.each):.3f}  on its topic {fmean(self.placed):.2f}"
+        wrote = f"  wrote {fmean(self.wrote):.3f}" if self.wrote else ""
+        return f"ACT {fmean(self.tokens):6.0f}  {shares}{wrote}"
 
 
-def turns(recording: Recording, topic: int) -> list[Turn]:
-    """The messages of a dialogue, each with what follows it."""
+def split_turns(recording: Recording, topic: int) -> list[TopicTurn]:
+    """Split a dialogue before each message of the user."""
     places = [at for at, event in enumerate(recording.events) if event.role == "user" and event.text.strip()]
-    found: list[Turn] = []
+    turns: list[TopicTurn] = []
     for at, end in zip(places, [*places[1:], len(recording.events)], strict=True):
         events = recording.events[at:end]
         answer = "\n".join(event.body for event in events if event.role == "assistant")
         before = values_in("\n".join(event.body for event in recording.events[:at]))
         needs = (values_in(answer) & before) - values_in(events[0].text)
-        found.append(Turn(topic, events, frozenset(needs)))
+        turns.append(TopicTurn(topic, events, frozenset(needs)))
     if recording.checkpoints:
-        return [*found[:-1], replace(found[-1], needs=frozenset(map(str.lower, recording.checkpoints)), last=True)]
-    last = max((at for at, turn in enumerate(found) if turn.needs), default=-1)
-    return [replace(turn, last=at == last) for at, turn in enumerate(found)]
+        needed = frozenset(map(str.lower, recording.checkpoints))
+        return [*turns[:-1], replace(turns[-1], needs=needed, last=True)]
+    last = max((at for at, turn in enumerate(turns) if turn.needs), default=-1)
+    return [replace(turn, last=at == last) for at, turn in enumerate(turns)]
 
 
-def conversation(dialogues: Sequence[Recording], chance: random.Random) -> list[Turn]:
-    """Dialogues in turns, a stretch of each, until all are at their end."""
-    left = [turns(each, topic) for topic, each in enumerate(dialogues)]
-    made: list[Turn] = []
+def interleave(dialogues: Sequence[Recording], chance: random.Random) -> list[TopicTurn]:
+    """Interleave dialogues, a stretch of each at a time, until all are at their end."""
+    left = [split_turns(dialogue, topic) for topic, dialogue in enumerate(dialogues)]
+    made: list[TopicTurn] = []
     here = -1
     while any(left):
         here = chance.choice([topic for topic, more in enumerate(left) if more and topic != here] or [here])
@@ -109,14 +107,14 @@ def conversation(dialogues: Sequence[Recording], chance: random.Random) -> list[
     return made
 
 
-async def measure(made: Sequence[Turn], way: str, budget: int, model: Model | None, figures: Figures) -> None:
-    """Replay a conversation, its messages placed in one way."""
+async def measure(turns: Sequence[TopicTurn], way: str, budget: int, model: Model | None, figures: Figures) -> None:
+    """Replay a conversation whose messages are placed in one way, and add its figures."""
     deciders, branches, owners = Deciders(model), dict[int, str](), dict[str, int]()
     with Session.open("topics", store=":memory:") as session:
         session.set_budget(budget)
         replay = Replay(session)
-        for turn in made:
-            await _place(session, way, turn, branches, deciders)
+        for turn in turns:
+            await place(session, way, turn, branches, deciders)
             session.consolidate(budget)
             view = session.view(budget)
             shown = view.text.lower()
@@ -129,79 +127,70 @@ async def measure(made: Sequence[Turn], way: str, budget: int, model: Model | No
             if held and turn.last:
                 figures.final.append(fmean(held))
                 if way == "model" and model is not None:
-                    reply = await _reply(model, view.text, turn.message)
+                    reply = await write_reply(model, view.text, turn.message)
                     figures.wrote.append(fmean(need in reply for need in turn.needs))
             for event in turn.events:
-                replay.hear(event)
+                replay.add(event)
             replay.settle()
 
 
-async def _place(session: Session, way: str, turn: Turn, branches: dict[int, str], deciders: Deciders) -> None:
-    match way:
-        case "told" if turn.topic in branches:
-            session.branch("switch", to=branches[turn.topic])
-        case "told":
-            if branches:
-                session.branch("new_topic")
-        case "embedded":
-            session.branch("auto", query=turn.message)
-        case "model":
-            await deciders.branch(session, turn.message)
-        case _:
-            pass
+async def place(session: Session, way: str, turn: TopicTurn, branches: dict[int, str], deciders: Deciders) -> None:
+    """Move the session to the branch where a message belongs."""
+    if way == "told" and turn.topic in branches:
+        session.branch("switch", to=branches[turn.topic])
+    elif way == "told" and branches:
+        session.branch("new_topic")
+    elif way == "embedded":
+        session.branch("auto", query=turn.message)
+    elif way == "model":
+        await deciders.branch(session, turn.message)
 
 
-async def _reply(model: Model, view: str, message: str) -> str:
-    """What a model answers a message, from a view; in small letters."""
-    said = [{"role": "user", "content": f"{view}\n\nThe user now says:\n{message}"}]
-    tool = Tool.deciding(Said, "Answer the user.", "reply")
-    request = Request("You serve a user. Answer through the tool `reply`, from what you are shown alone.", said, tool)
-    answered = await ask(model, request, Said.model_validate, lambda _: None)
+async def write_reply(model: Model, view: str, message: str) -> str:
+    """Let a model answer a message from a view. Returns its reply in lower case."""
+    messages = [{"role": "user", "content": f"{view}\n\nThe user now says:\n{message}"}]
+    tool = Tool.deciding(ReplyText, "Answer the user.", "reply")
+    request = Request(
+        "You serve a user. Answer through the tool `reply`, from what you are shown alone.", messages, tool
+    )
+    answered = await ask(model, request, ReplyText.model_validate, lambda _: None)
     return answered.text.lower()
 
 
-def conversations(paths: list[Path], topics: int, most: int) -> Iterator[list[Turn]]:
-    """Conversations of recorded dialogues, each dialogue in one; the same every time."""
+def make_conversations(paths: list[Path], topics: int, most: int) -> Iterator[list[TopicTurn]]:
+    """Yield conversations of recorded dialogues, each dialogue in one; the same in every run."""
     chance = random.Random(5)
     found = [
-        each
-        for path in files(paths)
-        for each in read(path)
-        if sum(event.role == "user" for event in each.events) >= LEAST
-        and sum(len(event.body) for event in each.events) <= LONGEST
+        recording
+        for path in find_files(paths)
+        for recording in read_recordings(path)
+        if sum(event.role == "user" for event in recording.events) >= LEAST_MESSAGES
+        and sum(len(event.body) for event in recording.events) <= LONGEST
     ]
     chance.shuffle(found)
     for at in range(0, min(len(found) - topics + 1, most * topics), topics):
-        yield conversation(found[at : at + topics], chance)
-
-
-def report(made: Sequence[list[Turn]], ways: Sequence[str], budget: int, model: Callable[[], Model | None]) -> None:
-    """Measure each way, and print a line for each."""
-    for way in ways:
-        figures = Figures()
-        for each in made:
-            anyio.run(measure, each, way, budget, model(), figures)
-        print(f"{way:10} {figures.line()}", flush=True)
+        yield interleave(found[at : at + topics], chance)
 
 
 def main() -> int:
-    """Make the conversations, measure, print."""
-    options = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    options.add_argument("paths", nargs="+", type=Path, help="gzipped recordings, or folders of them")
-    options.add_argument("--budget", type=int, default=2_000)
-    options.add_argument("--topics", type=int, default=3)
-    options.add_argument("--conversations", type=int, default=40)
-    options.add_argument("--model", help="who places the messages too, as --model of browse takes it")
-    chosen = options.parse_args()
-    made = list(conversations(chosen.paths, chosen.topics, chosen.conversations))
+    """Print a line for each way to place messages."""
+    parser = make_parser("topics", __doc__)
+    add_recordings(parser)
+    parser.add_argument("--budget", type=int, default=2_000)
+    parser.add_argument("--topics", type=int, default=3)
+    parser.add_argument("--conversations", type=int, default=40)
+    parser.add_argument("--model", help="let this model place the messages too, named as for browse --model")
+    chosen = parser.parse_args()
+    made = list(make_conversations(chosen.paths, chosen.topics, chosen.conversations))
     if not made:
-        print("no dialogues there: give gzipped recordings, or a folder of them", file=sys.stderr)
-        return 3
-    print(
-        f"{len(made)} conversations of {chosen.topics} topics, {sum(map(len, made))} messages, budget {chosen.budget}"
-    )
-    ways = ["one path", "embedded", "told", *(["model"] if chosen.model else [])]
-    report(made, ways, chosen.budget, lambda: load(chosen.model) if chosen.model else None)
+        parser.error("no dialogues there; name gzipped recordings, or a folder of them")
+    messages = sum(map(len, made))
+    print(f"{len(made)} conversations of {chosen.topics} topics, {messages} messages, budget {chosen.budget}")
+    for way in ("one path", "embedded", "told", *(["model"] if chosen.model else [])):
+        figures = Figures()
+        for turns in made:
+            anyio.run(measure, turns, way, chosen.budget, load(chosen.model) if chosen.model else None, figures)
+        print(f"{way:10} {figures.format()}", flush=True)
     return 0
 
 

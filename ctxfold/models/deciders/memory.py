@@ -15,12 +15,12 @@ from ctxfold.decisions.reply import parse
 from ctxfold.errors import FoldError, InputError, RefError, StaleDecision
 from ctxfold.log.lines import AI, NOTE, USER, fence, unposed
 from ctxfold.models.deciders.loop import ModelQuestion, RequestKind
-from ctxfold.models.protocol import spoken
+from ctxfold.models.protocol import parse_words
 from ctxfold.prompts import prompt
 from ctxfold.session.recall import Recalled
 from ctxfold.session.session import Session
 from ctxfold.tokens import count, head
-from ctxfold.view.fit import addressed
+from ctxfold.view.fit import address_lines
 from ctxfold.workspace import Block, By, RawStep, Tile, Workspace, spans
 
 _LEAST = 200
@@ -247,7 +247,7 @@ def micro_due(session: Session) -> int:
 def _beside(blocks: Sequence[Block]) -> str:
     """The lines that stand beside an earlier summary, word for word."""
     fronts = [block for block in blocks if isinstance(block, Tile) and block.front]
-    return "\n".join(text for block in fronts for text in addressed(block.lines)) or "none"
+    return "\n".join(text for block in fronts for text in address_lines(block.lines)) or "none"
 
 
 def _question(
@@ -271,7 +271,7 @@ def _in_words(reply: str, workspace: Workspace, steps: Sequence[int]) -> Mapping
     if read.reason is not None:
         raise InputError(f"- {read.reason}")
     if read.directive is None:
-        return spoken(read.text, "keep")
+        return parse_words(read.text, "keep")
     if (read.directive.first_step, read.directive.last_step) != (steps[0], steps[-1]):
         raise InputError(f"- fold {spans(steps)}, the steps you were shown, and no others")
     return {"summary": read.directive.summary}

@@ -13,7 +13,7 @@ from ctxfold.errors import BranchError, Unfit
 from ctxfold.log import parse_step
 from ctxfold.models.deciders.loop import ModelQuestion, RequestKind
 from ctxfold.models.deciders.memory import known, log_of, records, standing, steps_of
-from ctxfold.models.protocol import spoken
+from ctxfold.models.protocol import parse_words
 from ctxfold.prompts import prompt
 from ctxfold.session.branches import Move
 from ctxfold.session.session import Session
@@ -244,7 +244,7 @@ def _in_words(said: str) -> Mapping[str, Any]:
     """The arguments of a reply that calls no tool: a text between its tags, or the tool's call in words. Raises InputError for any other."""
     said = said.strip()
     tagged = said.startswith("<summary>") and said.endswith("</summary>")
-    return {"text": said} if tagged else spoken(said, "rewrite")
+    return {"text": said} if tagged else parse_words(said, "rewrite")
 
 
 def _history(session: Session, workspace: Workspace, *, unanswered: bool) -> dict[str, str]:

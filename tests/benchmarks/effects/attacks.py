@@ -1,54 +1,34 @@
-"""Pages on which one act has an effect at the server, each with the act that brings it about."""
+"""Pages on which one act has an effect at the server, each with the acts that bring it about."""
 
 from __future__ import annotations
 
-import asyncio
-import base64
-import hashlib
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from browser_agent.actions import (
-    Back,
-    Check,
-    Click,
-    Dialog,
-    Download,
-    FieldValue,
-    FillForm,
-    Navigate,
-    Outcome,
-    PageAction,
-    Press,
-    Scroll,
-    Select,
-    Type,
-    Upload,
-)
+from pydantic import TypeAdapter
+
+from browser_agent.actions import Navigate, Outcome, PageAction
 from browser_agent.actions.perform import perform
 from browser_agent.browser.window import Window
 from browser_agent.observation import Observation
 
-__all__ = ["ATTACKS", "BY_NAME", "Attack", "attempt", "pages", "socket_server"]
-
 HIT = "/hit"
-"""What no act may reach unasked."""
-
+"""The path that no act may reach unasked."""
 POST = f"fetch('{HIT}', {{method: 'POST', body: 'a=1'}})"
 FORM = f"<form method=post action={HIT}><input type=hidden name=a value=1>"
 
-Act = Callable[[Callable[[str], str]], PageAction]
-"""An action, given what finds a control's ref by its name."""
+FindRef = Callable[[str], str]
+Act = Callable[[FindRef], PageAction]
+"""An action, given a function that finds a control's ref by its name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Attack:
-    """One page and what is done on it, in order.
+    """One page and the acts on it, in order.
 
     Attributes:
-        body: the page; `OTHER` in it stands for another origin, `SOCKET` for a WebSocket server.
-        acts: what is done, each after a look.
+        body: the page; `SELF`, `OTHER` and `SOCKET` stand for its own origin, another one, and a WebSocket server.
+        acts: the acts, each after a look.
         extra: further paths of the site.
         late: seconds after which the effect comes.
         gets: whether the effect is a plain GET, which only names can tell.
@@ -62,199 +42,175 @@ class Attack:
     gets: bool = False
 
 
-def click(name: str = "go") -> Act:
-    """Click a control."""
-    return lambda find: Click(kind="click", ref=find(name))
+_ACTIONS: TypeAdapter[PageAction] = TypeAdapter(PageAction)
 
 
-def press(key: str, name: str | None = "go") -> Act:
-    """Press a key on a control, or on the page."""
-    return lambda find: Press(kind="press", key=key, ref=find(name) if name is not None else None)
+def act(kind: str, on: str | None = "go", **fields: object) -> Act:
+    """Make an act of a kind on the control with a name, or on no control."""
+    return lambda find: _ACTIONS.validate_python({"kind": kind, **({} if on is None else {"ref": find(on)}), **fields})
 
 
-def _go_to(url: str) -> Act:
-    """Leave for an address, which begins with the word for its place."""
-    return lambda _: Navigate(kind="navigate", url=url)
+def fill_two(find: FindRef) -> PageAction:
+    """Fill two fields."""
+    fields = [{"ref": find(name), "value": name} for name in ("go", "b")]
+    return _ACTIONS.validate_python({"kind": "fill_form", "fields": fields})
 
 
-def _pressed(what: str, body: str, *acts: Act, **more: object) -> Attack:
-    return Attack(what, body, acts or (click(),), **more)  # type: ignore[arg-type]
+def attack(name: str, body: str, *acts: Act, late: float = 0.0, gets: bool = False, **extra: str) -> Attack:
+    """Make an attack. Without acts the control `go` is clicked; `extra` are further paths."""
+    paths = tuple((f"/{path.replace('_', '.')}", text) for path, text in extra.items())
+    return Attack(name, body, acts or (act("click"),), paths, late, gets)
 
 
-def _button(name: str) -> str:
+def click_named(name: str, body: str, **more: bool) -> Attack:
+    """Make an attack that clicks the control that its name calls so."""
+    return attack(name, body, act("click", name.rpartition("called ")[2]), **more)  # type: ignore[arg-type]
+
+
+def button(script: str) -> str:
+    """Make a button with a script."""
+    return f'<button onclick="{script}">go</button>'
+
+
+def send(name: str) -> str:
+    """Make a form with a button of a name."""
     return f"{FORM}<button>{name}</button></form>"
 
 
-def _kinds() -> Iterable[Attack]:
-    """What got through while names were the gate."""
-    pay = _button("Pay 100 EUR")
-    yield _pressed("press a line feed on a button", pay, press("\n", "Pay 100 EUR"))
-    yield _pressed("press Shift+Enter on a button", pay, press("Shift+Enter", "Pay 100 EUR"), late=0.5)
-    yield _pressed("press Shift+Space on a button", pay, press("Shift+Space", "Pay 100 EUR"), late=0.5)
-    yield _pressed("a link to # with a handler", f'<a href="#" onclick="{POST}">go</a>')
-    yield _pressed("a button that says it finds", _button("Find and delete all"), click("Find and delete all"))
-    labelled = f'<span id=l>go</span><button aria-labelledby=l onclick="{POST}">x</button>'
-    yield _pressed("a name by aria-labelledby", labelled)
-    yield _pressed("a checkbox that posts", f'<label><input type=checkbox onchange="{POST}">go</label>',
-                   lambda find: Check(kind="check", ref=find("go")))  # fmt: skip
-    chosen = f'<select aria-label=go onchange="{POST}"><option>a<option>b</select>'
-    yield _pressed("a list that posts", chosen, lambda find: Select(kind="select", ref=find("go"), values=("b",)))
-    for name in ("OK", "Yes", "Jetzt bezahlen", "削除する", "Удалить"):
-        yield _pressed(f"a button called {name}", _button(name), click(name))
-    yield _pressed("a button with an icon", f"{FORM}<button><svg width=20 height=20></svg></button></form>", click(""))
-    renamed = f'<button onmouseenter="this.textContent = \'Pay all\'" onclick="{POST}">go</button>'
-    yield _pressed("a button renamed between look and click", renamed)
-    yield _pressed("a radio button", f'<label><input type=radio onclick="{POST}">go</label>',
-                   lambda find: Check(kind="check", ref=find("go")))  # fmt: skip
-    yield _pressed("Enter in a field", f"{FORM}<input aria-label=go name=b></form>",
-                   lambda find: Type(kind="type", ref=find("go"), text="x", submit=True))  # fmt: skip
-    yield _pressed("a dialog that is accepted", f'<button onclick="confirm(1) && {POST}">go</button>', click(),
-                   lambda _: Dialog(kind="dialog", accept=True))  # fmt: skip
+def fetch(method: str, options: str = "") -> str:
+    """Make a script that sends."""
+    return f"fetch('{HIT}', {{method: '{method}'{options}}})"
 
 
-def _inputs() -> Iterable[Attack]:
-    """Other ways to act."""
-    yield _pressed("typing that saves itself", f'<input aria-label=go oninput="{POST}">',
-                   lambda find: Type(kind="type", ref=find("go"), text="x"))  # fmt: skip
-    yield _pressed("a form that saves while it is filled", f'<input aria-label=go onchange="{POST}"><input aria-label=b>',
-                   lambda find: FillForm(kind="fill_form", fields=(FieldValue(ref=find("go"), value="x"), FieldValue(ref=find("b"), value="y"))))  # fmt: skip
-    yield _pressed("a file that is sent when it is chosen", f'<input type=file aria-label=go onchange="{POST}">',
-                   lambda find: Upload(kind="upload", ref=find("go"), paths=(__file__,)))  # fmt: skip
-    yield _pressed("a download by POST", _button("go"), lambda find: Download(kind="download", ref=find("go")))
-    yield _pressed("scrolling", f"<div style='height:9000px'>x</div><script>onscroll = () => {POST}</script>",
-                   lambda _: Scroll(kind="scroll", direction="bottom"))  # fmt: skip
-    yield _pressed("going back", f"<script>history.pushState(1, '', '?b'); onpopstate = () => {POST}</script>",
-                   lambda _: Back(kind="back"))  # fmt: skip
-    yield _pressed("a key on the page", f"<script>onkeydown = () => {POST}</script>", press("F8", None))
-    yield _pressed("a key that leaves a field", f'<input aria-label=go onblur="{POST}"><input>', click(), press("Tab", None))  # fmt: skip
-    yield _pressed("a label", f'<label for=i>x</label><input id=i type=checkbox aria-label=go onchange="{POST}">')
-    yield _pressed("passing over", f'<div onmousemove="{POST}"><button>go</button></div>')
-    yield _pressed("a fold-out", f'<details ontoggle="{POST}"><summary>go</summary>x</details>')
-    yield _pressed("a text that is edited", f'<div contenteditable role=textbox aria-label=go oninput="{POST}">a</div>',
-                   lambda find: Type(kind="type", ref=find("go"), text="x"))  # fmt: skip
-    yield _pressed("a picture that submits", f"{FORM}<input type=image alt=go src=/x width=20 height=20></form>")
-    yield _pressed("a button with a formaction", f"<form action=/x><button formmethod=post formaction={HIT}>go</button></form>")  # fmt: skip
+def field(event: str, tag: str = "input") -> str:
+    """Make a field that posts at an event."""
+    return f'<{tag} aria-label=go {event}="{POST}">'
 
 
-def _ways() -> Iterable[Attack]:
-    """Other ways to send."""
-    for method in ("PUT", "DELETE", "PATCH"):
-        yield _pressed(
-            f"fetch with {method}", f"<button onclick=\"fetch('{HIT}', {{method: '{method}'}})\">go</button>"
-        )
-    yield _pressed("XMLHttpRequest", f"<button onclick=\"x = new XMLHttpRequest; x.open('POST', '{HIT}'); x.send('a')\">go</button>")  # fmt: skip
-    yield _pressed("beacon", f"<button onclick=\"navigator.sendBeacon('{HIT}', 'x')\">go</button>")
-    yield _pressed("keepalive", f"<button onclick=\"fetch('{HIT}', {{method: 'POST', keepalive: true}})\">go</button>")
-    yield _pressed("ping of a link", f"<a href='#x' ping={HIT}>go</a>")
-    yield _pressed("a form to another tab", f"<form method=post action={HIT} target=_blank><button>go</button></form>")
-    yield _pressed("a form in a tab without a name", f"<form method=post action={HIT} target=_blank rel=noopener><button>go</button></form>")  # fmt: skip
-    yield _pressed("a form to a frame", f"<iframe name=f></iframe><form method=post action={HIT} target=f><button>go</button></form>")  # fmt: skip
-    yield _pressed("a form that a script submits", f"{FORM}</form><button onclick='document.forms[0].requestSubmit()'>go</button>")  # fmt: skip
-    worker = (("/w.js", f"onmessage = () => {POST}"),)
-    yield _pressed("a worker", "<script>w = new Worker('/w.js')</script><button onclick='w.postMessage(1)'>go</button>", extra=worker)  # fmt: skip
-    shared = (("/s.js", f"onconnect = e => {{ e.ports[0].onmessage = () => {POST} }}"),)
-    yield _pressed("a shared worker", "<script>w = new SharedWorker('/s.js')</script><button onclick='w.port.postMessage(1)'>go</button>", extra=shared)  # fmt: skip
-    service = (("/sw.js", f"onmessage = () => {POST}; onactivate = e => e.waitUntil(clients.claim())"),)
-    yield _pressed("a service worker", "<script>navigator.serviceWorker.register('/sw.js')</script>"
-                   "<button onclick='navigator.serviceWorker.ready.then(r => r.active.postMessage(1))'>go</button>", extra=service)  # fmt: skip
-    yield _pressed("a frame written into the page", f"<iframe srcdoc=\"<button onclick=&quot;{POST}&quot;>go</button>\"></iframe>")  # fmt: skip
-    yield _pressed("a sandboxed frame", f"<iframe sandbox=allow-scripts srcdoc=\"<button onclick=&quot;fetch('SELF{HIT}', {{method: 'POST', mode: 'no-cors'}})&quot;>go</button>\"></iframe>")  # fmt: skip
-    yield _pressed("a frame of another origin", "<iframe src='OTHER/inner'></iframe>")
-    yield _pressed("a WebSocket", "<script>s = new WebSocket('SOCKET')</script><button onclick=\"s.readyState == 1 ? s.send('hit') : s.onopen = () => s.send('hit')\">go</button>")  # fmt: skip
-    yield _pressed("a WebSocket in a frame", "<iframe srcdoc=\"<script>s = new WebSocket('SOCKET')</script><button onclick=&quot;s.readyState == 1 ? s.send('hit') : s.onopen = () => s.send('hit')&quot;>go</button>\"></iframe>")  # fmt: skip
-    yield _pressed("a redirect that keeps the method", "<button onclick=\"fetch('/again?url=OTHER/hit', {method: 'POST', body: 'a'})\">go</button>")  # fmt: skip
-    yield _pressed("a form redirected with its method", "<form method=post action='/again?url=OTHER/hit'><button>go</button></form>")  # fmt: skip
-    yield _pressed("a page opened by a click that posts as it loads", "<a href=/auto>go</a>", extra=(("/auto", f"{FORM}</form><script>document.forms[0].submit()</script>"),))  # fmt: skip
-    yield _pressed("a timer of one second", f'<button onclick="setTimeout(() => {POST}, 1000)">go</button>', late=1.2)
-    yield _pressed("a timer of three seconds", f'<button onclick="setTimeout(() => {POST}, 3000)">go</button>', late=3.2)  # fmt: skip
-    yield from _farewells()
+def form(attributes: str) -> str:
+    """Make a form that posts, with a button."""
+    return f"<form method=post action={HIT} {attributes}>{GO}</form>"
 
 
-def _farewells() -> Iterable[Attack]:
-    """What a page that was acted on sends as it is left."""
-    farewell = (
-        f"<button onclick=\"window.addEventListener('pagehide', () => navigator.sendBeacon('{HIT}', 'x'))\">go</button>"
-    )
-    put_off = f"<button onclick=\"fetchLater('{HIT}', {{method: 'POST', body: 'x'}})\">go</button>"
-    own = f"<button>go</button><script>onpagehide = () => navigator.sendBeacon('{HIT}', 'x')</script>"
-    unnamed = f"<meta name=referrer content=no-referrer>{own}"
-    for name, body, to in (
-        ("a farewell of a page that says nowhere what it is", unnamed, "SELF/next"),
-        ("a farewell of a page that was acted on", farewell, "SELF/next"),
-        ("a farewell of a page that is left for another site", farewell, "OTHER/inner"),
-        ("a farewell of a page that is left for its own address", own, "PAGE"),
-        ("a fetch that is put off until the page is left", put_off, "SELF/next"),
-        ("a fetch that is put off, of a page left for its own address", put_off, "PAGE"),
-    ):
-        yield _pressed(name, body, click(), _go_to(to), late=0.4)
+GO = "<button>go</button>"
+PAY = send("Pay 100 EUR")
+SOCKET = "s.readyState == 1 ? s.send('hit') : s.onopen = () => s.send('hit')"
+OPENED = "<script>s = new WebSocket('SOCKET')</script>"
+BEACON = f"navigator.sendBeacon('{HIT}', 'x')"
+FOREIGN = f"fetch('SELF{HIT}', {{method: 'POST', mode: 'no-cors'}})"
+FAREWELL = button(f"window.addEventListener('pagehide', () => {BEACON})")
+PUT_OFF = button(f"fetchLater('{HIT}', {{method: 'POST', body: 'x'}})")
+OWN = f"{GO}<script>onpagehide = () => {BEACON}</script>"
+SCROLLED = f"<div style='height:9000px'>x</div><script>onscroll = () => {POST}</script>"
+RENAMED = f'<button onmouseenter="this.textContent = \'Pay all\'" onclick="{POST}">go</button>'
+MESSAGE = button("navigator.serviceWorker.ready.then(r => r.active.postMessage(1))")
 
+# fmt: off
+KINDS = (
+    attack("press a line feed on a button", PAY, act("press", "Pay 100 EUR", key="\n")),
+    attack("press Shift+Enter on a button", PAY, act("press", "Pay 100 EUR", key="Shift+Enter"), late=0.5),
+    attack("press Shift+Space on a button", PAY, act("press", "Pay 100 EUR", key="Shift+Space"), late=0.5),
+    attack("a link to # with a handler", f'<a href="#" onclick="{POST}">go</a>'),
+    attack("a button that says it finds", send("Find and delete all"), act("click", "Find and delete all")),
+    attack("a name by aria-labelledby", f'<span id=l>go</span><button aria-labelledby=l onclick="{POST}">x</button>'),
+    attack("a checkbox that posts", f'<label><input type=checkbox onchange="{POST}">go</label>', act("check")),
+    attack("a list that posts", f"{field('onchange', 'select')}<option>a<option>b</select>", act("select", values=["b"])),
+    *(click_named(f"a button called {name}", send(name)) for name in ("OK", "Yes", "Jetzt bezahlen", "削除する", "Удалить")),
+    attack("a button with an icon", send("<svg width=20 height=20></svg>"), act("click", "")),
+    attack("a button renamed between look and click", RENAMED),
+    attack("a radio button", f'<label><input type=radio onclick="{POST}">go</label>', act("check")),
+    attack("Enter in a field", f"{FORM}<input aria-label=go name=b></form>", act("type", text="x", submit=True)),
+    attack("a dialog that is accepted", button(f"confirm(1) && {POST}"), act("click"), act("dialog", None, accept=True)),
+)
+"""Acts that a gate by names lets through."""
+INPUTS = (
+    attack("typing that saves itself", field("oninput"), act("type", text="x")),
+    attack("a form that saves while it is filled", f"{field('onchange')}<input aria-label=b>", fill_two),
+    attack("a file that is sent when it is chosen", field("type=file onchange"), act("upload", paths=[__file__])),
+    attack("a download by POST", send("go"), act("download")),
+    attack("scrolling", SCROLLED, act("scroll", None, direction="bottom")),
+    attack("going back", f"<script>history.pushState(1, '', '?b'); onpopstate = () => {POST}</script>", act("back", None)),
+    attack("a key on the page", f"<script>onkeydown = () => {POST}</script>", act("press", None, key="F8")),
+    attack("a key that leaves a field", f"{field('onblur')}<input>", act("click"), act("press", None, key="Tab")),
+    attack("a label", f"<label for=i>x</label>{field('id=i type=checkbox onchange')}"),
+    attack("passing over", f'<div onmousemove="{POST}">{GO}</div>'),
+    attack("a fold-out", f'<details ontoggle="{POST}"><summary>go</summary>x</details>'),
+    attack("a text that is edited", f"{field('contenteditable role=textbox oninput', 'div')}a</div>", act("type", text="x")),
+    attack("a picture that submits", f"{FORM}<input type=image alt=go src=/x width=20 height=20></form>"),
+    attack("a button with a formaction", f"<form action=/x><button formmethod=post formaction={HIT}>go</button></form>"),
+)
+"""Other ways to act."""
+WAYS = (
+    *(attack(f"fetch with {method}", button(fetch(method))) for method in ("PUT", "DELETE", "PATCH")),
+    attack("XMLHttpRequest", button(f"x = new XMLHttpRequest; x.open('POST', '{HIT}'); x.send('a')")),
+    attack("beacon", button(BEACON)),
+    attack("keepalive", button(fetch("POST", ", keepalive: true"))),
+    attack("ping of a link", f"<a href='#x' ping={HIT}>go</a>"),
+    attack("a form to another tab", form("target=_blank")),
+    attack("a form in a tab without a name", form("target=_blank rel=noopener")),
+    attack("a form to a frame", f"<iframe name=f></iframe>{form('target=f')}"),
+    attack("a form that a script submits", f"{FORM}</form>{button('document.forms[0].requestSubmit()')}"),
+    attack("a worker", f"<script>w = new Worker('/w.js')</script>{button('w.postMessage(1)')}", w_js=f"onmessage = () => {POST}"),
+    attack("a shared worker", f"<script>w = new SharedWorker('/s.js')</script>{button('w.port.postMessage(1)')}",
+           s_js=f"onconnect = e => {{ e.ports[0].onmessage = () => {POST} }}"),
+    attack("a service worker", f"<script>navigator.serviceWorker.register('/sw.js')</script>{MESSAGE}",
+           sw_js=f"onmessage = () => {POST}; onactivate = e => e.waitUntil(clients.claim())"),
+    attack("a frame written into the page", f'<iframe srcdoc="<button onclick=&quot;{POST}&quot;>go</button>"></iframe>'),
+    attack("a sandboxed frame",
+           f'<iframe sandbox=allow-scripts srcdoc="<button onclick=&quot;{FOREIGN}&quot;>go</button>"></iframe>'),
+    attack("a frame of another origin", "<iframe src='OTHER/inner'></iframe>"),
+    attack("a WebSocket", OPENED + button(SOCKET)),
+    attack("a WebSocket in a frame", f'<iframe srcdoc="{OPENED}<button onclick=&quot;{SOCKET}&quot;>go</button>"></iframe>'),
+    attack("a redirect that keeps the method", button("fetch('/again?url=OTHER/hit', {method: 'POST', body: 'a'})")),
+    attack("a form redirected with its method", f"<form method=post action='/again?url=OTHER/hit'>{GO}</form>"),
+    attack("a page opened by a click that posts as it loads", "<a href=/auto>go</a>",
+           auto=f"{FORM}</form><script>document.forms[0].submit()</script>"),
+    attack("a timer of one second", button(f"setTimeout(() => {POST}, 1000)"), late=1.2),
+    attack("a timer of three seconds", button(f"setTimeout(() => {POST}, 3000)"), late=3.2),
+    *(attack(name, body, act("click"), act("navigate", None, url=url), late=0.4)
+      for name, body, url in (
+          ("a farewell of a page without a referrer", f"<meta name=referrer content=no-referrer>{OWN}", "SELF/next"),
+          ("a farewell of a page that was acted on", FAREWELL, "SELF/next"),
+          ("a farewell of a page that is left for another site", FAREWELL, "OTHER/inner"),
+          ("a farewell of a page that is left for its own address", OWN, "PAGE"),
+          ("a fetch that is put off until the page is left", PUT_OFF, "SELF/next"),
+          ("a fetch that is put off, of a page left for its own address", PUT_OFF, "PAGE"),
+      )),
+)
+"""Other ways to send. `PAGE` stands for the page's own address."""
+GETS = (
+    click_named("GET: a link called Delete account", f"<a href={HIT}>Delete account</a>", gets=True),
+    click_named("GET: a button called Find and delete all",
+                f"<form action={HIT}><button>Find and delete all</button></form>", gets=True),
+    attack("GET: an address that says delete", "<a href='/hit/delete?id=3'>go</a>", gets=True),
+    click_named("GET: a link called OK", f"<a href={HIT}>OK</a>", gets=True),
+    click_named("GET: a link called Löschen", f"<a href={HIT}>Löschen</a>", gets=True),
+)
+"""Effects of a GET: only a name can tell."""
+# fmt: on
 
-def _gets() -> Iterable[Attack]:
-    """What a GET does: a name is all there is to tell."""
-    yield _pressed("GET: a link called Delete account", f"<a href={HIT}>Delete account</a>", click("Delete account"), gets=True)  # fmt: skip
-    yield _pressed("GET: a form with a button Find and delete all", f"<form action={HIT}><button>Find and delete all</button></form>", click("Find and delete all"), gets=True)  # fmt: skip
-    yield _pressed("GET: an address that says delete", "<a href='/hit/delete?id=3'>go</a>", gets=True)
-    yield _pressed("GET: a link called OK", f"<a href={HIT}>OK</a>", click("OK"), gets=True)
-    yield _pressed("GET: a link called Löschen", f"<a href={HIT}>Löschen</a>", click("Löschen"), gets=True)
-
-
-KINDS, INPUTS, WAYS, GETS = tuple(_kinds()), tuple(_inputs()), tuple(_ways()), tuple(_gets())
 ATTACKS = (*KINDS, *INPUTS, *WAYS, *GETS)
-BY_NAME = {attack.name: attack for attack in ATTACKS}
+BY_NAME = {each.name: each for each in ATTACKS}
 
 
-def pages(attacks: Iterable[Attack], self_url: str, other: str, socket: str) -> dict[str, str]:
-    """The pages of these attacks, by path; `/NUMBER` in the order of `ATTACKS`."""
-    made = {"/next": "<title>next</title>"}
-    for attack in attacks:
-        title = f"<title>{attack.name}</title>"
-        body = attack.body.replace("OTHER", other).replace("SOCKET", socket).replace("SELF", self_url)
-        made |= {f"/{ATTACKS.index(attack)}": title + body, **dict(attack.extra)}
-    return made
+def make_pages(attacks: Iterable[Attack], own: str, other: str, socket: str) -> dict[str, str]:
+    """Make the pages of attacks, by path: `/NUMBER` in the order of `ATTACKS`."""
+    pages = {"/next": "<title>next</title>"}
+    for one in attacks:
+        body = one.body.replace("OTHER", other).replace("SOCKET", socket).replace("SELF", own)
+        pages |= {f"/{ATTACKS.index(one)}": f"<title>{one.name}</title>{body}", **dict(one.extra)}
+    return pages
 
 
-async def attempt(window: Window, attack: Attack, places: Mapping[str, str], page: Observation) -> list[Outcome]:
-    """Do what an attack does, on its page as it was last seen; `places` says what stands for which address."""
+async def attempt(window: Window, one: Attack, places: Mapping[str, str], page: Observation) -> list[Outcome]:
+    """Do the acts of an attack on its page as it was last seen. `places` are addresses by the words for them."""
     outcomes: list[Outcome] = []
-    for act in attack.acts:
-        seen = page
-
-        def find(name: str, seen: Observation = seen) -> str:
-            return next(each.ref for each in seen.refs.values() if each.name == name)
-
-        action = act(find)
+    for act in one.acts:
+        names = {control.name: control.ref for control in [*page.refs.values()][::-1]}
+        action = act(names.__getitem__)
         if isinstance(action, Navigate):
             word, slash, path = action.url.partition("/")
             action = action.model_copy(update={"url": f"{places[word]}{slash}{path}"})
         outcomes.append(await perform(window, [action]))
-        last = outcomes[-1].observation
-        page = last if last is not None else page
+        page = outcomes[-1].observation or page
     return outcomes
-
-
-@asynccontextmanager
-async def socket_server() -> AsyncIterator[tuple[str, list[bytes]]]:
-    """A WebSocket server on loopback, and the messages it got."""
-    got: list[bytes] = []
-
-    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
-        key = next(line.split(": ")[1] for line in head.split("\r\n") if line.lower().startswith("sec-websocket-key"))
-        accept = base64.b64encode(hashlib.sha1(f"{key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11".encode()).digest())
-        writer.write(b"HTTP/1.1 101 Switching\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: " + accept + b"\r\n\r\n")  # fmt: skip
-        try:
-            while True:
-                first, length = await reader.readexactly(2)
-                mask, masked = await reader.readexactly(4), await reader.readexactly(length & 127)
-                if first & 15 == 8:
-                    break
-                got.append(bytes(byte ^ mask[at % 4] for at, byte in enumerate(masked)))
-        except (asyncio.IncompleteReadError, ConnectionError):
-            pass  # the page went away
-        writer.close()
-
-    server = await asyncio.start_server(serve, "127.0.0.1", 0)
-    try:
-        yield f"ws://127.0.0.1:{server.sockets[0].getsockname()[1]}/", got
-    finally:
-        server.close()

@@ -1,9 +1,12 @@
-"""How much of a recorded session a view keeps, what it costs, and what simpler ways would: one table a set.
+"""How much of a recorded session a view keeps, what it costs, and what simpler policies would keep: one table a set.
 
-    python -m tests.benchmarks.fidelity [FILE.jsonl.gz | FOLDER …] [--budget N]… [--beside POLICY]… [--plot FILE.svg]
+    python -m tests.benchmarks.fidelity [FILE.jsonl.gz | FOLDER …] [--budget 8000 | 25%]… [--beside POLICY | same]…
+    python -m tests.benchmarks.fidelity FILE --join 20 --budget 4000      # sessions of a file joined end to end
+    python -m tests.benchmarks.fidelity FILE --cliff 1000 --budget 2000   # sizes of views over 1,000 events
 
-Without a file it replays the small session that lies beside it. Read a figure with its limits: that a value is present does not mean that a model
-uses it, and the calls are those another context led to. Ends with 1 when a view is larger than its budget.
+Without a file it replays the small session in this folder. `--beside same` compares with drop-oldest at the same mean size.
+A value that is in a view is not yet used by a model, and the calls were made from another context. Exits 1 when a view is
+larger than its budget.
 """
 
 from __future__ import annotations
@@ -13,49 +16,44 @@ import sys
 import time
 from pathlib import Path
 
-from tests.benchmarks.fidelity.board import Score, Wish, score
-from tests.benchmarks.fidelity.plot import svg
-from tests.benchmarks.fidelity.policies import SIMPLE, policy
-from tests.benchmarks.fidelity.recordings import files, read
+from tests.benchmarks.fidelity.board import Sample, Score, score_policies, score_same_size
+from tests.benchmarks.fidelity.cliff import print_cliffs
+from tests.benchmarks.fidelity.policies import SIMPLE, read_policy
+from tests.benchmarks.harness import add_recordings, make_parser
+from tests.benchmarks.recordings import find_files, join_recordings, read_recordings
 
 SAMPLE = Path(__file__).with_name("sample.jsonl.gz")
 
 
 class Explainer:
-    """Prints what views lost, until it has said enough.
-
-    Args:
-        most: lines at most.
-    """
+    """Prints what views lost, at most `most` lines."""
 
     def __init__(self, most: int) -> None:
         self._left = most
 
-    def __call__(self, said: str) -> None:
-        """Print one line, if any is left."""
+    def __call__(self, line: str) -> None:
         if self._left > 0:
             self._left -= 1
-            print("  " + said)
+            print("  " + line)
 
 
-def options() -> argparse.Namespace:
-    """What the command line asks for."""
-    parser = argparse.ArgumentParser(
-        prog="python -m tests.benchmarks.fidelity", description=(__doc__ or "").split("\n")[0]
-    )
-    parser.add_argument("paths", nargs="*", type=Path, help="gzipped recordings, or folders of them")
-    parser.add_argument("--budget", action="append", type=int, help="tokens of a session's views; may be repeated")
-    parser.add_argument("--beside", action="append", help=f"a policy to compare with, instead of {', '.join(SIMPLE)}")
-    parser.add_argument("--max-sessions", type=int, default=1_000_000, help="at most so many sessions of each set")
-    parser.add_argument("--calls", type=int, default=0, help="score at most so many calls of each session")
+def read_arguments() -> argparse.Namespace:
+    """Read the command line."""
+    parser = make_parser("fidelity", __doc__)
+    add_recordings(parser, needed=False)
     parser.add_argument(
-        "--explain", type=int, default=0, help="name so many values that a session lost or held loosely"
+        "--budget", action="append", help="tokens of a view, or a percentage of the history; repeatable"
     )
-    parser.add_argument("--plot", type=Path, help="draw the board into this SVG file")
+    parser.add_argument("--beside", action="append", help=f"a policy to compare with, instead of {', '.join(SIMPLE)}")
+    parser.add_argument("--calls", type=int, default=0, help="score at most N calls of each session")
+    parser.add_argument("--explain", type=int, default=0, help="name N values that a session lost or does not bind")
+    parser.add_argument("--join", type=int, default=0, help="join the first N sessions of each file end to end")
+    parser.add_argument("--cliff", type=int, default=0, help="measure sizes over at most N events instead of recall")
     chosen = parser.parse_args()
-    for spec in chosen.beside or ():
+    chosen.budget = chosen.budget or ["8000"]
+    for spec in (*(f"session:{budget}" for budget in chosen.budget), *(chosen.beside or ())):
         try:
-            policy(spec)
+            _ = spec == "same" or read_policy(spec)
         except ValueError as error:
             parser.error(str(error))
     for path in chosen.paths:
@@ -64,38 +62,44 @@ def options() -> argparse.Namespace:
     return chosen
 
 
-def line(each: Score, whole: bool) -> str:
-    """One row of the table; `whole` says whether every call was scored, without which the cost means nothing."""
-    cost = f"{each.relative_cost:.2f}" if whole else "-"
-    over = "" if each.budget is None else f"{each.over:>6}"
-    return f"  {each.spec:<16}{each.mean_tokens:>8.0f}{each.recall:>9.4f}{each.bound_recall:>9.4f}{each.far_recall:>9.4f}{cost:>7}{over}"
+def print_row(score: Score, whole: bool) -> None:
+    """Print one row; the cost only where `whole` says that every call was scored."""
+    cost = f"{score.relative_cost:.3f}" if whole else "-"
+    over = f"{score.over:>6}" if score.spec.startswith("session") else ""
+    recalls = f"{score.recall:>9.4f}{score.bound_recall:>9.4f}{score.far_recall:>9.4f}"
+    print(f"  {score.spec:<16}{score.mean_tokens:>8.0f}{recalls}{cost:>7}{over}", flush=True)
 
 
 def main() -> int:
-    """Print the board, draw it if asked to, and return 1 when a view was larger than its budget."""
-    chosen = options()
-    specs = [*(f"session:{budget}" for budget in chosen.budget or (8000,)), *(chosen.beside or SIMPLE)]
-    wish = Wish(chosen.max_sessions, chosen.calls, Explainer(chosen.explain) if chosen.explain else None)
-    board: dict[str, list[Score]] = {}
-    for path in files(chosen.paths or [SAMPLE]):
-        began = time.monotonic()
-        name = path.name.removesuffix(".jsonl.gz")
-        recordings = read(path)
-        scores = board[name] = score(recordings, specs, wish)
-        one = scores[0]
+    """Print a table for each file. Returns 1 when a view was larger than its budget."""
+    chosen = read_arguments()
+    specs = [f"session:{budget}" for budget in chosen.budget]
+    specs += [spec for spec in chosen.beside or SIMPLE if spec != "same"]
+    sample = Sample(chosen.max_sessions, chosen.calls, Explainer(chosen.explain) if chosen.explain else None)
+    over = 0
+    for path in find_files(chosen.paths or [SAMPLE]):
+        began, name, recordings = time.monotonic(), path.name.removesuffix(".jsonl.gz"), read_recordings(path)
+        if chosen.join:
+            recordings = [join_recordings(recordings[: chosen.join])]
+        if chosen.cliff:
+            sizes = [int(budget) for budget in chosen.budget]
+            print_cliffs(name, recordings[: chosen.max_sessions], sizes, chosen.cliff)
+            continue
+        scores = score_policies(recordings, {spec: read_policy(spec) for spec in specs}, sample)
+        if "same" in (chosen.beside or ()):
+            plain = Sample(chosen.max_sessions, chosen.calls)
+            scores.append(score_same_size(recordings, read_policy, scores[0].mean_tokens, plain))
+        first = scores[0]
         print(
-            f"{name}: {min(len(recordings), wish.sessions)} sessions, {one.calls} calls, {one.values} values, {one.far} of them far; "
-            f"full history {one.mean_full:.0f} tokens; {time.monotonic() - began:.1f} s"
+            f"{name}: {min(len(recordings), sample.sessions)} sessions, {first.calls} calls, {first.values} values, "
+            f"{first.far} of them far; full history {first.mean_full:.0f} tokens; {time.monotonic() - began:.1f} s"
         )
         print(f"  {'policy':<16}{'tokens':>8}{'recall':>9}{'bound':>9}{'far':>9}{'cost':>7}{'over':>6}")
-        for each in scores:
-            print(line(each, not chosen.calls), flush=True)
-    print(
-        "cost: input with prompt caching, over the full history's. Presence is not use; recorded calls are off-policy."
-    )
-    if chosen.plot is not None:
-        chosen.plot.write_text(svg(board), encoding="utf-8")
-    return int(any(each.over for scores in board.values() for each in scores))
+        for score in scores:
+            print_row(score, not chosen.calls)
+            over += score.over
+    print("cost: input with prompt caching, relative to the full history. Presence is not use.")
+    return int(over > 0)
 
 
 if __name__ == "__main__":

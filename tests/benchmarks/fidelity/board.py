@@ -1,42 +1,42 @@
-"""Replays recorded sessions under several policies at once and adds up what each of them kept and cost. It prints nothing."""
+"""Replays recorded sessions under several policies at once and adds up what each kept and cost."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ctxfold.tokens import count
-from tests.benchmarks.fidelity.measure import Asked, asked_by, holds, holds_bound
-from tests.benchmarks.fidelity.policies import Policy, policy
-from tests.benchmarks.fidelity.recordings import Heard, Recording
-
-__all__ = ["Score", "Wish", "score"]
+from tests.benchmarks.fidelity.measure import Asked, find_asked, is_bound, is_found
+from tests.benchmarks.fidelity.policies import MakePolicy, Policy
+from tests.benchmarks.recordings import RecordedEvent, Recording
 
 SEED = 7
-"""Of the choice among sessions and calls, so that two runs choose alike."""
-KEPT, NEW = 0.1, 1.25
-"""Price of an input token that the prompt cache holds, and of one written into it, as shares of the plain price."""
+"""Seed of the choice among sessions and calls, so that two runs choose alike."""
+CACHE_READ, CACHE_WRITE = 0.1, 1.25
+"""Anthropic's prices of an input token read from the prompt cache and written into it, relative to the plain price."""
+
+Explain = Callable[[str], None]
 
 
 @dataclass(frozen=True)
-class Wish:
+class Sample:
     """What is replayed.
 
     Attributes:
         sessions: at most so many sessions of a file, chosen at random.
-        calls: at most so many calls of a session are scored; 0 for all. Only then does the cost mean something.
-        explain: told of each value that a session's view lost or held loosely.
+        calls: at most so many calls of a session are scored; 0 scores all. The cost means something only then.
+        explain: is called for each value that a policy with a budget lost or does not bind.
     """
 
     sessions: int = 1_000_000
     calls: int = 0
-    explain: Callable[[str], None] | None = None
+    explain: Explain | None = None
 
 
 @dataclass
 class Score:
-    """What one policy kept and cost over one set; sums while it is filled.
+    """The sums of one policy over one set of recordings.
 
     Attributes:
         spec: the policy.
@@ -45,11 +45,11 @@ class Score:
         full: of the full history at the same calls.
         values: values asked for.
         found: of these, in the view.
-        bound: of these, in the view beside what they stood beside.
-        far: values asked for that were last seen long before.
+        bound: of these, in the view beside their company.
+        far: values asked for that were last seen four or more steps earlier.
         far_found: of these, in the view.
-        over: views above the session's budget.
-        cost: input tokens by the cache's prices.
+        over: views above the policy's budget.
+        cost: input tokens at the prices of the prompt cache.
         full_cost: the same of the full history.
     """
 
@@ -67,19 +67,13 @@ class Score:
     full_cost: float = 0.0
 
     @property
-    def budget(self) -> int | None:
-        """What no view may exceed; None where the policy has no budget of its own."""
-        kind, _, number = self.spec.partition(":")
-        return int(number) if kind in ("session", "intent", "stepped", "routed") else None
-
-    @property
     def mean_tokens(self) -> float:
-        """Tokens of a view."""
+        """Mean tokens of a view."""
         return self.tokens / max(1, self.calls)
 
     @property
     def mean_full(self) -> float:
-        """Tokens of the full history at a call."""
+        """Mean tokens of the full history."""
         return self.full / max(1, self.calls)
 
     @property
@@ -89,7 +83,7 @@ class Score:
 
     @property
     def bound_recall(self) -> float:
-        """Share of the values found beside what they stood beside."""
+        """Share of the values found beside their company."""
         return self.bound / max(1, self.values)
 
     @property
@@ -99,90 +93,78 @@ class Score:
 
     @property
     def relative_cost(self) -> float:
-        """Input cost with prompt caching, over that of the full history."""
+        """Input cost with prompt caching, divided by that of the full history."""
         return self.cost / max(1e-9, self.full_cost)
-
-    def grade(self, view: str, asked: Sequence[Asked], explain: Callable[[str], None] | None) -> None:
-        """Look for what a call asks for in its view."""
-        lowered = view.lower()
-        for each in asked:
-            found = holds(view, lowered, each.value)
-            bound = found and holds_bound(view, lowered, each)
-            self.values += 1
-            self.found += found
-            self.bound += bound
-            self.far += each.far
-            self.far_found += each.far and found
-            if explain is not None and self.budget is not None and not bound:
-                explain(f"{self.spec} {'holds loosely' if found else 'lost'} {each.value!r}")
 
 
 class _Run:
-    """One policy over one session.
+    """One policy over one recording; adds its figures to a score."""
 
-    Args:
-        made: the policy.
-        score: where its figures are added.
-        system: tokens of the system prompt.
-    """
-
-    def __init__(self, made: Policy, score: Score, system: int) -> None:
-        self.policy = made
+    def __init__(self, policy: Policy, score: Score, system: int) -> None:
+        self.policy = policy
         self._score = score
         self._system = system
         self._before = ""
         self._full_before = 0
 
-    def call(self, full: int, asked: Sequence[Asked], explain: Callable[[str], None] | None) -> None:
-        """Score one call; `full` is the size of the full history in tokens."""
+    def score_call(self, full: int, asked: Sequence[Asked], explain: Explain | None) -> None:
+        """Score one call. `full` is the size of the full history in tokens."""
         score, view = self._score, self.policy.view()
         tokens = count(view)
         score.calls += 1
         score.tokens += tokens
         score.full += full
-        score.over += score.budget is not None and tokens > score.budget
-        cached = count(_shared(self._before, view)) + (self._system if self._before else 0)
-        score.cost += KEPT * cached + NEW * (self._system + tokens - cached)
-        cached = self._system + self._full_before if self._full_before else 0
-        score.full_cost += KEPT * cached + NEW * (self._system + full - cached)
+        score.over += self.policy.budget is not None and tokens > self.policy.budget
+        shared = count(_find_common_start(self._before, view))
+        score.cost += self._price(tokens, shared, bool(self._before))
+        score.full_cost += self._price(full, self._full_before, bool(self._full_before))
         self._before, self._full_before = view, full
-        score.grade(view, asked, explain)
+        self._grade(view, asked, explain)
+
+    def _price(self, tokens: int, shared: int, warm: bool) -> float:
+        """Price a request, of which `shared` tokens and, in a warm cache, the system prompt are read from the cache."""
+        cached = shared + (self._system if warm else 0)
+        return CACHE_READ * cached + CACHE_WRITE * (self._system + tokens - cached)
+
+    def _grade(self, view: str, asked: Sequence[Asked], explain: Explain | None) -> None:
+        score, lowered = self._score, view.lower()
+        for value in asked:
+            found = is_found(view, lowered, value.value)
+            bound = found and is_bound(view, lowered, value)
+            score.values += 1
+            score.found += found
+            score.bound += bound
+            score.far += value.far
+            score.far_found += value.far and found
+            if explain is not None and self.policy.budget is not None and not bound:
+                explain(f"{score.spec} {'does not bind' if found else 'lost'} {value.value!r}")
 
 
-def score(recordings: Sequence[Recording], specs: Sequence[str], wish: Wish) -> list[Score]:
-    """Replay sessions under policies.
-
-    Args:
-        recordings: the sessions of a set.
-        specs: the policies.
-        wish: how much of them.
-
-    Returns:
-        A score for each policy, in their order.
-    """
+def score_policies(
+    recordings: Sequence[Recording], policies: Mapping[str, MakePolicy], sample: Sample = Sample()
+) -> list[Score]:
+    """Replay recordings under policies. Returns a score for each policy, in their order."""
     chance = random.Random(SEED)
-    chosen = chance.sample(list(recordings), wish.sessions) if wish.sessions < len(recordings) else list(recordings)
-    scores = [Score(spec) for spec in specs]
+    chosen = chance.sample(list(recordings), sample.sessions) if sample.sessions < len(recordings) else recordings
+    scores = [Score(spec) for spec in policies]
     for recording in chosen:
         places = recording.calling
-        scored = set(chance.sample(places, wish.calls) if wish.calls and len(places) > wish.calls else places)
-        _replay(recording, scored, scores, wish.explain)
+        scored = set(chance.sample(places, sample.calls) if sample.calls and len(places) > sample.calls else places)
+        system = count(recording.system)
+        runs = [_Run(make(recording), score, system) for make, score in zip(policies.values(), scores, strict=True)]
+        _replay(recording, scored, runs, sample.explain)
     return scores
 
 
-def _replay(
-    recording: Recording, scored: set[int], scores: Sequence[Score], explain: Callable[[str], None] | None
-) -> None:
-    system = count(recording.system)
-    runs = [_Run(policy(each.spec)(), each, system) for each in scores]
-    past: list[tuple[int, Heard]] = []
+def _replay(recording: Recording, scored: set[int], runs: Sequence[_Run], explain: Explain | None) -> None:
+    past: list[tuple[int, RecordedEvent]] = []
     step = full = 0
     for at, event in enumerate(recording.events):
         step += event.role == "assistant"
         if at in scored:
-            asked = [need for call in event.calls for need in asked_by(call, recording.system, past, step)]
+            asked = [value for call in event.calls for value in find_asked(call, recording.system, past, step)]
             for run in runs:
-                run.call(full, asked, _placed(explain, f"{recording.id}, event {at}"))
+                run.score_call(full, asked, _add_place(explain, f"{recording.id}, event {at}"))
         for run in runs:
             run.policy.add(event)
         past.append((step, event))
@@ -191,17 +173,27 @@ def _replay(
         run.policy.close()
 
 
-def _placed(explain: Callable[[str], None] | None, place: str) -> Callable[[str], None] | None:
-    return None if explain is None else lambda said: explain(f"{said}: {place}")
-
-
-def _shared(one: str, two: str) -> str:
-    """The text both start with."""
+def _find_common_start(one: str, two: str) -> str:
     low, high = 0, min(len(one), len(two))
     while low < high:
         middle = (low + high + 1) // 2
-        if one[low:middle] == two[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
+        low, high = (middle, high) if one[low:middle] == two[low:middle] else (low, middle - 1)
     return one[:low]
+
+
+def _add_place(explain: Explain | None, place: str) -> Explain | None:
+    return None if explain is None else lambda line: explain(f"{line}: {place}")
+
+
+def score_same_size(
+    recordings: Sequence[Recording], read: Callable[[str], MakePolicy], tokens: float, sample: Sample
+) -> Score:
+    """Score drop-oldest at the limit whose views have about `tokens` tokens in the mean."""
+    low, high, best = tokens / 2, tokens * 2, Score("drop")
+    for _ in range(7):
+        spec = f"drop:{round((low + high) / 2)}"
+        (score,) = score_policies(recordings, {spec: read(spec)}, sample)
+        if abs(score.mean_tokens - tokens) < abs(best.mean_tokens - tokens):
+            best = score
+        low, high = ((low + high) / 2, high) if score.mean_tokens < tokens else (low, (low + high) / 2)
+    return best

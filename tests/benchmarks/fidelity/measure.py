@@ -1,12 +1,12 @@
-"""What a call needed of the past, and whether a view still holds it: the definition of recall, far recall and bound recall.
+"""What a call needs of the past, and whether a view still is_found it: recall, far recall and bound recall.
 
-Just before each recorded call the view is made of everything earlier. The values the call uses are looked for in it: short strings and numbers
-of its arguments, what stands out inside commands and long strings, the lines an edit hangs on. Values of the system prompt, and values that
-stand nowhere earlier, are not asked for.
+Just before each recorded call the view is made of everything earlier. The values that the call uses are looked for in it:
+short strings and numbers of its arguments, ids and names inside commands and long strings, the lines that anchor an edit.
+Values of the system prompt, and values that occur nowhere earlier, are not asked for.
 
-*recall*: the value stands in the view. *far*: the same, for values last seen four or more steps earlier. *bound*: it stands there beside
-what it stood beside in one of the last three events that held it: its key, its record's other values, or the words around it. Presence
-is not use, and a recorded call is not the call another view would have led to: these figures compare views, not agents.
+*recall*: the value is in the view. *far*: the same, for values last seen four or more steps earlier. *bound*: it is in the view
+beside its company in one of the last three events that held it: its key, the other values of its record, or the words around
+it. Presence is not use, and the calls were made from another context: these figures compare views, not agents.
 """
 
 from __future__ import annotations
@@ -18,25 +18,23 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from tests.benchmarks.fidelity.recordings import Call, Heard
-
-__all__ = ["Asked", "asked_by", "holds", "holds_bound"]
+from tests.benchmarks.recordings import RecordedCall, RecordedEvent
 
 FAR = 4
 """Steps after which a value is far."""
 WITNESSES = 3
-"""How many of the last events that held a value say what it stood beside."""
+"""Number of the last events with a value whose company counts."""
 REACH = 60
-"""Characters on each side within which something is beside."""
+"""Characters on each side of a value that count as beside it."""
 MATES = 12
-"""How many other values of a record count as its company."""
+"""Number of the other values of a record that count as company."""
 
 Path = tuple[str | int, ...]
 Company = frozenset[str]
-"""What stood beside a value in one place, in small letters."""
+"""The words and values beside a value in one place, in lower case."""
 
 _EXTENSIONS = "ts tsx js py md json go rs c h cpp toml yaml yml txt sh html css".split()
-_STANDING_OUT = re.compile(
+_NAMES = re.compile(
     "|".join(
         (
             r"[\w.+-]+@[\w-]+\.[\w.]+",  # mail
@@ -71,7 +69,7 @@ class Asked:
     Attributes:
         value: the value.
         far: whether it was last seen four or more steps earlier.
-        companies: what it stood beside, one set for each place.
+        companies: its company, one set for each place.
     """
 
     value: str
@@ -79,8 +77,8 @@ class Asked:
     companies: tuple[Company, ...]
 
 
-def asked_by(call: Call, system: str, past: Sequence[tuple[int, Heard]], step: int) -> list[Asked]:
-    """What a call needs of the past.
+def find_asked(call: RecordedCall, system: str, past: Sequence[tuple[int, RecordedEvent]], step: int) -> list[Asked]:
+    """Return the values that a call needs of the past.
 
     Args:
         call: the call.
@@ -89,53 +87,53 @@ def asked_by(call: Call, system: str, past: Sequence[tuple[int, Heard]], step: i
         step: the number of the call's own step.
     """
     found = []
-    for value in sorted(_values(call)):
-        if _spots(value, system, system.lower()):
+    for value in sorted(_find_values(call)):
+        if _find_spots(value, system, system.lower()):
             continue
-        held = [(at, event) for at, event in past if _spots(value, event.body, event.lowered)]
+        held = [(at, event) for at, event in past if _find_spots(value, event.body, event.lowered)]
         if held:
-            companies = [company for _, event in held[-WITNESSES:] for company in _companies(value, event)]
+            companies = [company for _, event in held[-WITNESSES:] for company in _find_companies(value, event)]
             found.append(Asked(value, step - held[-1][0] >= FAR, tuple(companies)))
     return found
 
 
-def holds(view: str, lowered: str, value: str) -> bool:
-    """Whether a value stands in a view; `lowered` is the view in small letters."""
-    return bool(_spots(value, view, lowered))
+def is_found(view: str, lowered: str, value: str) -> bool:
+    """Return whether a view holds a value. `lowered` is the view in lower case."""
+    return bool(_find_spots(value, view, lowered))
 
 
-def holds_bound(view: str, lowered: str, asked: Asked) -> bool:
-    """Whether a value stands in a view beside at least two things (or all, if fewer) that it stood beside in one of its places."""
+def is_bound(view: str, lowered: str, asked: Asked) -> bool:
+    """Return whether a view holds a value beside at least two (or all, if fewer) of its company in one of its places."""
     if not asked.companies:
-        return holds(view, lowered, asked.value)
-    for at in _spots(asked.value, view, lowered)[:60]:
+        return is_found(view, lowered, asked.value)
+    for at in _find_spots(asked.value, view, lowered)[:60]:
         near = lowered[max(0, at - REACH) : at + len(asked.value) + REACH]
         if any(sum(mate in near for mate in mates) >= min(2, len(mates)) for mates in asked.companies):
             return True
     return False
 
 
-def _leaves(tree: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
-    """The scalars of a JSON value with their paths."""
+def _walk(tree: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
+    """Yield the scalars of a JSON value with their paths."""
     match tree:
         case dict():
             for key, child in tree.items():
-                yield from _leaves(child, (*path, str(key)))
+                yield from _walk(child, (*path, str(key)))
         case list():
             for at, child in enumerate(tree):
-                yield from _leaves(child, (*path, at))
+                yield from _walk(child, (*path, at))
         case _:
             yield path, tree
 
 
-def _key(path: Path) -> str:
+def _last_key(path: Path) -> str:
     return next((part for part in reversed(path) if isinstance(part, str)), "")
 
 
-def _values(call: Call) -> set[str]:
-    """The values of a call's arguments that it must have from somewhere."""
+def _find_values(call: RecordedCall) -> set[str]:
+    """Return the values of a call's arguments that come from somewhere else."""
     found: set[str] = set()
-    for path, leaf in _leaves(call.args):
+    for path, leaf in _walk(call.args):
         match leaf:
             case None | bool():
                 continue
@@ -143,24 +141,24 @@ def _values(call: Call) -> set[str]:
                 text = str(int(leaf)) if float(leaf).is_integer() else repr(leaf)
                 found.update([text] if sum(letter.isdigit() for letter in text) >= 2 else [])
             case _:
-                found.update(_within(call.name, _key(path), str(leaf).strip()))
+                found.update(_find_in_text(call.name, _last_key(path), str(leaf).strip()))
     return found
 
 
-def _within(tool: str, key: str, text: str) -> list[str]:
-    """The values in one string argument."""
+def _find_in_text(tool: str, key: str, text: str) -> list[str]:
+    """Return the values in one string argument."""
     if key in _ANCHOR:
         return [line for line in map(str.strip, text.split("\n")) if len(line) >= 16][:12]
     if key in _PROSE or tool in _TALK:
         return []
     if key in _COMMAND or len(text) > 60 or "\n" in text:
-        return [match.rstrip(".,;:") for match in _STANDING_OUT.findall(text) if len(match) >= 4]
+        return [match.rstrip(".,;:") for match in _NAMES.findall(text) if len(match) >= 4]
     return [text] if len(text) >= 3 else []
 
 
 @cache
-def _finder(value: str) -> re.Pattern[str]:
-    """Finds a value where no letter or digit runs on at its ends; a number, where no part of another number does."""
+def _compile(value: str) -> re.Pattern[str]:
+    """Compile a pattern for a value as a whole word; for a number, as no part of another number."""
     if _NUMBER.fullmatch(value):
         before, after = r"(?<![\w.])", r"(?!\w|\.\d)"
     else:
@@ -169,14 +167,14 @@ def _finder(value: str) -> re.Pattern[str]:
     return re.compile(before + re.escape(value) + after, re.IGNORECASE)
 
 
-def _spots(value: str, text: str, lowered: str) -> list[int]:
+def _find_spots(value: str, text: str, lowered: str) -> list[int]:
     if value.lower() not in lowered:
         return []
-    return [match.start() for match in _finder(value).finditer(text)]
+    return [match.start() for match in _compile(value).finditer(text)]
 
 
-def _companies(value: str, event: Heard) -> list[Company]:
-    """What a value stood beside in one event: in its structure where it has one, else in the words around it."""
+def _find_companies(value: str, event: RecordedEvent) -> list[Company]:
+    """Return the company of a value in one event: its JSON record where there is one, else the words around it."""
     trees = [call.args for call in event.calls]
     try:
         said = json.loads(event.text)
@@ -184,25 +182,27 @@ def _companies(value: str, event: Heard) -> list[Company]:
     except ValueError:
         said = None
     low = value.lower()
-    found = [mates for tree in trees for mates in _record_mates(low, list(_leaves(tree)))]
+    found = [mates for tree in trees for mates in _find_mates(low, list(_walk(tree)))]
     if not found:
-        for at in _spots(value, event.text, event.text.lower())[:3]:
+        for at in _find_spots(value, event.text, event.text.lower())[:3]:
             end = at + len(value)
-            around = _words(event.text[max(0, at - REACH) : at])[-5:] + _words(event.text[end : end + REACH])[:5]
+            around = (
+                _split_words(event.text[max(0, at - REACH) : at])[-5:] + _split_words(event.text[end : end + REACH])[:5]
+            )
             found.append(frozenset(around) - {low})
     return [mates for mates in found if mates]
 
 
-def _record_mates(low: str, leaves: list[tuple[Path, Any]]) -> Iterator[Company]:
+def _find_mates(low: str, leaves: list[tuple[Path, Any]]) -> Iterator[Company]:
     for path, leaf in leaves:
         if low not in str(leaf).lower():
             continue
         others = [str(other) for at, other in leaves if at != path and at[:-1] == path[:-1] and other is not None]
         above = [part for part in path[:-1] if isinstance(part, str)][-2:]
-        mates = [_key(path), *above, *[other for other in others if 2 <= len(other) <= 40][:MATES]]
+        mates = [_last_key(path), *above, *[other for other in others if 2 <= len(other) <= 40][:MATES]]
         yield frozenset(mate.lower() for mate in mates if mate) - {low}
 
 
-def _words(text: str) -> list[str]:
+def _split_words(text: str) -> list[str]:
     found = _WORD.findall(text.lower())
     return [word for word in found if len(word.strip(".:-/")) >= 3 and word not in _COMMON]

@@ -20,7 +20,7 @@ from browser_agent.browser.window import Window
 from tests.benchmarks.miniwob import dragging, fields, picking, pressing, reading
 from tests.benchmarks.miniwob.load import load
 from tests.benchmarks.miniwob.play import Solver, play
-from tests.benchmarks.real_sites import environment, static
+from tests.benchmarks.real_sites import make_environment, serve_folder
 
 LOADED = 130
 SOLVED = 80
@@ -60,14 +60,14 @@ async def solve_all(window: Window, origin: str, kinds: list[str], seeds: int) -
 
 async def run(folder: Path, what: str, named: list[str], seeds: int) -> bool:
     """Do what is asked for; whether it reached its bars."""
-    environment(folder)
+    make_environment(folder)
     root = next((folder / "venv" / "lib").iterdir()) / "site-packages" / "miniwob" / "html"
     all_kinds = sorted(path.stem for path in (root / "miniwob").glob("*.html"))
     kinds = named or all_kinds
     if unknown := set(kinds) - set(all_kinds):
         raise SystemExit(f"no task {', '.join(sorted(unknown))}; there are {', '.join(all_kinds)}")
     loaded = solved = True
-    with static(root) as origin:
+    with serve_folder(root) as origin:
         async with await Browser.launch() as browser:
             window = await browser.window()
             if what != "solve":

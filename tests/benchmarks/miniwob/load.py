@@ -73,6 +73,6 @@ async def _note_shown(window: Window, task: Task) -> None:
     texts = [task.page.text, *read]
     for ref in dict.fromkeys(REF.findall("\n".join(texts))):
         try:
-            await window.element(ref).evaluate(_NOTE, timeout=1000)
+            await window.locate(ref).evaluate(_NOTE, timeout=1000)
         except Error:
             continue  # it left the page meanwhile: what moves is looked at again at the end

@@ -1,7 +1,8 @@
-"""Ten situations of a browser run, on pages served on loopback: the steps before are a plan's, the one that is asked for is the reader's."""
+"""Ten situations of a browser run on the shop: a plan decides the steps before, a reader the one that is asked for."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -12,26 +13,30 @@ from browser_agent.agent.result import StepTaken
 from browser_agent.agent.settings import Keeping, RunLimits, Watching
 from ctxfold.errors import ModelUnavailable
 from ctxfold.models import Model, Reply, Request
-from ctxfold.models.protocol import blocks
-from tests.benchmarks.fidelity.record import TASK, claimed, orders, site
+from ctxfold.models.protocol import list_blocks
+from tests.benchmarks.prompts.shop import TASK, choose_claimed, make_orders, make_pages
 from tests.sites.server import LAB, Site
 
-__all__ = ["BROWSED", "Browsed", "browse"]
-
 Choice = Callable[[str], dict[str, Any]]
-SHOP = orders()
-FIRST = claimed(SHOP)[0]
-SCHEMA = {"type": "object", "properties": {"name": {"type": "string"}, "account": {"type": "string"}}, "required": ["name", "account"]}  # fmt: skip
+"""Makes a decision from the page shown last."""
+SHOP = make_orders()
+CLAIMED = choose_claimed(SHOP)
+FIRST = CLAIMED[0]
+SCHEMA = {
+    "type": "object",
+    "properties": {"name": {"type": "string"}, "account": {"type": "string"}},
+    "required": ["name", "account"],
+}
 
 
 @dataclass(frozen=True)
-class Browsed:
+class BrowsedCase:
     """One situation of a run.
 
     Attributes:
-        task: what the user asks.
+        task: the user's task.
         plan: the decisions of the steps before.
-        start: the path the run begins at; None for none.
+        start: the path where the run begins; None for no page.
         budget: tokens of the context.
         schema: the form of the answer.
     """
@@ -43,85 +48,82 @@ class Browsed:
     schema: dict[str, Any] | None = None
 
 
-def click(label: str, **more: Any) -> Choice:
-    """Click what bears a label on the page shown last."""
-    return lambda page: {"thought": f"Open {label}.", "actions": [{"kind": "click", "ref": _ref(page, label)}], **more}
+def click(label: str) -> Choice:
+    """Click the last control on the page with a label."""
+
+    def decide(page: str) -> dict[str, Any]:
+        ref = re.findall(re.escape(label) + r"\"?\[((?:f\d+)?e\d+)\]", page)[-1]
+        return {"thought": f"Open {label}.", "actions": [{"kind": "click", "ref": ref}]}
+
+    return decide
 
 
 def do(**action: Any) -> Choice:
-    """One action."""
+    """Do one action."""
     return lambda _: {"thought": "Look there.", "actions": [action]}
 
 
-def _ref(page: str, label: str) -> str:
-    found: list[str] = re.findall(re.escape(label) + r"\"?\[((?:f\d+)?e\d+)\]", page)
-    return found[-1]
-
-
-CUSTOMER = f"{FIRST.name} ({FIRST.customer})"
-ABOUT_FIRST = (click("Claims"), click(FIRST.number), click(CUSTOMER))
-ALL = [each for order in claimed(SHOP)[:4] for each in (click("Claims"), click(order.number), click(f"{order.name} ({order.customer})"))]  # fmt: skip
+OPEN_CUSTOMERS = [
+    (click("Claims"), click(order.number), click(f"{order.name} ({order.customer})")) for order in CLAIMED[:4]
+]
+ACCOUNT = f"To which account is the money for claimed order {FIRST.number} paid?"
+REFUND = f"Send the refund for claimed order {FIRST.number}: the claimed amount, to the customer's account."
+LOOK_FOR_NUMBER = (
+    click("Claims"),
+    do(kind="find", query="Utrecht"),
+    click("All orders"),
+    do(kind="find", query="telephone"),
+)
 BROWSED = (
-    Browsed(f"Which order did {SHOP[4].name} place, and what was its total?"),
-    Browsed(f"To which account is the money for claimed order {FIRST.number} paid?", ABOUT_FIRST[:2]),
-    Browsed(f"To which account is the money for claimed order {FIRST.number} paid?", ABOUT_FIRST),
-    Browsed(f"Send the refund for claimed order {FIRST.number}: the claimed amount, to the customer's account.", (*ABOUT_FIRST, click("Refund form"))),
-    Browsed("How long may a refund take?", (do(kind="navigate", url="{site}/terms"),)),
-    Browsed("Which claim is about the dearest article?", (click("Claims"), *[do(kind="press", key="End")] * 3)),
-    Browsed("What do the terms say on goods made to measure?", start=None),
-    Browsed(TASK, ALL, budget=1_800),
-    Browsed(f"Who placed order {FIRST.number}, and what is their account?", ABOUT_FIRST, schema=SCHEMA),
-    Browsed("What is the telephone number of the shop's warehouse in Utrecht?", (click("Claims"), do(kind="find", query="Utrecht"), click("All orders"), do(kind="find", query="telephone"))),
-)  # fmt: skip
+    BrowsedCase(f"Which order did {SHOP[4].name} place, and what was its total?"),
+    BrowsedCase(ACCOUNT, OPEN_CUSTOMERS[0][:2]),
+    BrowsedCase(ACCOUNT, OPEN_CUSTOMERS[0]),
+    BrowsedCase(REFUND, (*OPEN_CUSTOMERS[0], click("Refund form"))),
+    BrowsedCase("How long may a refund take?", (do(kind="navigate", url="{site}/terms"),)),
+    BrowsedCase("Which claim is about the dearest article?", (click("Claims"), *[do(kind="press", key="End")] * 3)),
+    BrowsedCase("What do the terms say on goods made to measure?", start=None),
+    BrowsedCase(TASK, [choice for choices in OPEN_CUSTOMERS for choice in choices], budget=1_800),
+    BrowsedCase(f"Who placed order {FIRST.number}, and what is their account?", OPEN_CUSTOMERS[0], schema=SCHEMA),
+    BrowsedCase("What is the telephone number of the shop's warehouse in Utrecht?", LOOK_FOR_NUMBER),
+)
 
 
-class Planned:
-    """Decides by a plan up to the step that is asked for, and leaves that to a reader.
+class PlannedModel:
+    """Decides by a plan, then leaves one decision to a reader.
 
     Args:
         plan: the decisions before.
-        reader: who decides then, once.
-        here: where the site is.
+        reader: decides after the plan.
+        site: the site's address.
     """
 
-    def __init__(self, plan: Sequence[Choice], reader: Model, here: str) -> None:
-        self.name = "reader"
+    name = "reader"
+
+    def __init__(self, plan: Sequence[Choice], reader: Model, site: str) -> None:
         self._left = list(plan)
         self._reader = reader
-        self._here = here
+        self._site = site
 
     async def decide(self, request: Request) -> Reply:
-        """The plan's next decision, or the reader's."""
+        """Return the plan's next decision, or the reader's."""
         if not self._left:
             return await self._reader.decide(request)
-        shown = "\n".join(block.get("text", "") for message in request.messages for block in blocks(message))
-        return Reply(_at(self._left.pop(0)(shown), self._here))
+        page = "\n".join(block.get("text", "") for message in request.messages for block in list_blocks(message))
+        decision = json.dumps(self._left.pop(0)(page))
+        return Reply(json.loads(decision.replace("{site}", self._site)))
 
 
-def _at(decision: Any, here: str) -> Any:
-    """A decision with the site's address in it."""
-    match decision:
-        case str():
-            return decision.replace("{site}", here)
-        case dict():
-            return {key: _at(value, here) for key, value in decision.items()}
-        case list():
-            return [_at(value, here) for value in decision]
-        case _:
-            return decision
-
-
-async def browse(case: Browsed, reader: Callable[[str], Model]) -> list[StepTaken]:
-    """Run a situation up to where the reader's model ends it; its steps. `reader` makes the model, given where the site is."""
-    told: list[StepTaken] = []
-    with Site(LAB, pages=site(SHOP)) as served:
-        planned = Planned(case.plan, reader(served.url), served.url)
-        start = None if case.start is None else served.url + case.start
-        task = case.task if start is not None else f"{case.task} The shop's desk is at {served.url}/orders."
+async def browse(case: BrowsedCase, make_reader: Callable[[str], Model]) -> list[StepTaken]:
+    """Run a situation until the reader's model ends it. `make_reader` is given the site's address. Returns the steps."""
+    steps: list[StepTaken] = []
+    with Site(LAB, pages=make_pages(SHOP)) as site:
+        model = PlannedModel(case.plan, make_reader(site.url), site.url)
+        start = None if case.start is None else site.url + case.start
+        task = case.task if start is not None else f"{case.task} The shop's desk is at {site.url}/orders."
         keeping = Keeping(store=":memory:")
-        async with BrowserAgent(planned, case.budget, RunLimits(steps=30), keeping=keeping) as agent:
+        async with BrowserAgent(model, case.budget, RunLimits(steps=30), keeping=keeping) as agent:
             try:
-                await agent.run(task, start, Watching(step=told.append), case.schema)
+                await agent.run(task, start, Watching(step=steps.append), case.schema)
             except ModelUnavailable:
-                return told
-    return told
+                return steps
+    return steps

@@ -1,14 +1,17 @@
-"""Ten situations for each decision that a model makes on a session, taken from recorded sessions; what they lack is planted.
+"""Ten situations for each decision that a model makes on a session, from recorded sessions with planted faults.
 
-Each is made anew the same way: once to write its request down, once to judge the reply.
+Each is made the same way twice: once to write its request, once to judge the reply.
 """
 
 from __future__ import annotations
 
 import json
+import random
+from bisect import bisect_left
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from itertools import accumulate, pairwise, zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +25,14 @@ from ctxfold.models.deciders.memory import records
 from ctxfold.text.sentences import sentences
 from ctxfold.tokens import count, head
 from ctxfold.workspace import By
-from tests.benchmarks.fidelity.recordings import Recording
-from tests.benchmarks.prompts.recorded import Pool, after, contradicted, heard, looped, repeated, spoken
-
-__all__ = ["Situation", "situations"]
+from tests.benchmarks.recordings import RecordedEvent, Recording, Replay, find_files, read_recordings
+from tests.benchmarks.refactoring.planting import plant_back_and_forth, plant_failing_call
 
 TEN = 10
+SHORT, LONG = 60_000, 40_000
+"""Characters of a recording that is a dialogue, and about as many that are taken of a longer one."""
+LEAST = 14
+"""Events of a recording, at least."""
 
 
 @dataclass(frozen=True)
@@ -35,8 +40,8 @@ class Situation:
     """One situation.
 
     Attributes:
-        decision: the folder it stands in.
-        about: what it is, in a line.
+        decision: the decision, which names its folder.
+        about: a description in one line.
         make: makes its session.
         decide: asks a model for the decision there.
     """
@@ -47,80 +52,174 @@ class Situation:
     decide: Callable[[Model, Session], Awaitable[Any]]
 
 
-def situations(folder: Path) -> Iterator[Situation]:
-    """Every situation of every decision, from the recordings of a folder."""
-    pool = Pool(folder)
-    ways: dict[str, Callable[[Pool, int], Situation]] = {
-        "fold": _fold,
-        "plan": _plan,
-        "extract": _extract,
-        "router": _route,
-        **{operator: partial(_operate, operator) for operator in OPERATORS},
-        "place": _place,
-    }
-    for way in ways.values():
-        yield from (way(pool, at) for at in range(TEN))
+class Pool:
+    """The recordings of a folder: dialogues, taken from each file in turn, and long ones whose beginning is used."""
+
+    def __init__(self, folder: Path) -> None:
+        by_file = [read_recordings(file) for file in find_files([folder])]
+        turns = [recording for group in zip_longest(*by_file) for recording in group if recording is not None]
+        found = [each for each in turns if len(each.events) >= LEAST and len(find_user(each)) >= 3]
+        self.dialogues = [each for each in found if measure_size(each) <= SHORT]
+        self.long = [each for each in found if measure_size(each) > SHORT]
+
+    def pick(self, at: int, seed: int) -> Recording:
+        """Return a recording for a situation by its number; every fifth is a long one."""
+        if at % 5 == 4 and self.long:
+            recording = self.long[(at // 5 + seed) % len(self.long)]
+            sizes = list(accumulate(len(event.body) for event in recording.events))
+            end = max(LEAST, bisect_left(sizes, LONG))
+            return Recording(recording.id, recording.system, recording.events[:end])
+        return self.dialogues[(7 * at + 31 * seed) % len(self.dialogues)]
 
 
-def _share(at: int) -> float:
-    """Early, in the middle, late, at the end, by turns."""
+def measure_size(recording: Recording) -> int:
+    """Return the characters of a recording."""
+    return sum(len(event.body) for event in recording.events)
+
+
+def find_user(recording: Recording) -> list[int]:
+    """Return the places of the user's messages."""
+    return [at for at, event in enumerate(recording.events) if event.role == "user"]
+
+
+def find_end(recording: Recording, share: float, role: str) -> int:
+    """Return how many events make up about a share of a recording and end with an event of a role."""
+    events = [*recording.events, RecordedEvent("end", "")]
+    places = [
+        at
+        for at, (event, after) in enumerate(pairwise(events), 1)
+        if event.role == role and event.text and not event.calls and (role, after.role) != ("tool", "tool") and at >= 3
+    ]
+    return places[min(len(places) - 1, int(share * len(places)))]
+
+
+def choose_share(at: int) -> float:
+    """Return early, middle, late or end, by turns."""
     return (0.3, 0.6, 0.85, 1.0)[at % 4]
 
 
-def _fold(pool: Pool, at: int) -> Situation:
+def record(recording: Recording, end: int, session: Session | None = None, begin: int = 0) -> Session:
+    """Record events of a recording, in a session of its own unless one is given."""
+    session = session or Session.open("situation", store=":memory:")
+    replay = Replay(session)
+    for event in recording.events[begin:end]:
+        replay.add(event)
+    replay.settle()
+    return session
+
+
+def record_loop(pool: Pool, at: int, back_and_forth: bool) -> Session:
+    """Record a session that ends in a loop."""
+    plant = plant_back_and_forth if back_and_forth else plant_failing_call
+    for seed in range(at, at + 50):
+        planted = plant(pool.pick(seed % 4, 4 + seed), random.Random(seed))
+        if planted is not None:
+            return planted.session
+    raise LookupError("no recording has a place for a loop")
+
+
+def record_repeats(pool: Pool, at: int) -> Session:
+    """Record a session whose results were read again and again."""
+    recording = pool.pick(at % 4, 5)
+    session = record(recording, len(recording.events))
+    for event in [event for event in recording.events if event.role == "tool"][:3] * 2:
+        call = {"name": "read_again", "args": {"what": event.call_id or "that"}, "id": "c1"}
+        session.record_step("Let me look at that once more.", [call], [{"id": "c1", "text": event.text}])
+    return session
+
+
+def record_contradiction(pool: Pool, at: int) -> Session:
+    """Record a session with a summary of a result that a newer result contradicts, by a value of another recording."""
+    results = [(recording, *result) for recording in pool.dialogues for result in _find_results(recording)[:1]]
+    keys = {key for *_, result in results for key in result}
+    values = {key: {result[key] for *_, result in results if key in result} for key in keys}
+    for recording, place, call, result in results[7 * at :]:
+        other = {key: sorted(values[key] - {result[key]}) for key in result if result[key]}
+        key = next((key for key, found in other.items() if 1 < len(found) < 8), "")
+        if not key:
+            continue
+        session = record(recording, place + 1)
+        session.fold(f"Called {call['name']}: {key} is {result[key]}.", session.tip, session.tip)
+        record(recording, len(recording.events), session, place + 1)
+        newer = json.dumps({**result, key: other[key][at % len(other[key])]})
+        session.record_step("Looking at it as it stands now.", [call], [{"id": "c1", "text": newer}])
+        session.record_turn(user="Go on, please.")
+        return session
+    raise LookupError("no recording has a result to contradict")
+
+
+def _find_results(recording: Recording) -> list[tuple[int, dict[str, Any], dict[str, str]]]:
+    """Return the calls whose result is an object: the result's place, the call, the object's strings."""
+    calls = {call.id: call for event in recording.events for call in event.calls}
+    results: list[tuple[int, dict[str, Any], dict[str, str]]] = []
+    for at, event in enumerate(recording.events[:-6]):
+        call = calls.get(event.call_id)
+        if event.role == "tool" and call is not None and event.text.startswith("{"):
+            strings = {key: value for key, value in json.loads(event.text).items() if isinstance(value, str)}
+            results.append((at, {"name": call.name, "args": call.args, "id": "c1"}, strings))
+    return results
+
+
+def make_situations(folder: Path) -> Iterator[Situation]:
+    """Yield every situation of every decision, from the recordings of a folder."""
+    pool = Pool(folder)
+    ways: list[Callable[[Pool, int], Situation]] = [_make_fold, _make_plan, _make_extract, _make_router]
+    ways += [partial(_make_operator, operator) for operator in OPERATORS]
+    for make in (*ways, _make_place):
+        yield from (make(pool, at) for at in range(TEN))
+
+
+def _make_fold(pool: Pool, at: int) -> Situation:
     recording = pool.pick(at, 1)
-    upto = after(recording, _share(at), "tool")
+    end = find_end(recording, choose_share(at), "tool")
     if at % 5 >= 2:
-        return _consolidate(recording, at)
+        return _make_consolidation(recording, at)
     steps = (-1, -4)[at % 2]
 
     async def decide(model: Model, session: Session) -> Any:
         return await Deciders(model).fold(session, max(1, session.tip + steps), session.tip)
 
     what = "the last two steps" if steps == -1 else "the last five steps"
-    return Situation("fold", f"{recording.id}: {what}", lambda: heard(recording, upto), decide)
+    return Situation("fold", f"{recording.id}: {what}", lambda: record(recording, end), decide)
 
 
-def _consolidate(recording: Recording, at: int) -> Situation:
-    """Folding at the high-water mark: a first summary, one behind an earlier, and one anew where the earlier fills its room."""
+def _make_consolidation(recording: Recording, at: int) -> Situation:
+    """Fold at the high-water mark: a first summary, one after an earlier, or one anew where the earlier fills its room."""
     kind = ("first", "behind", "anew")[at % 3]
-    half = after(recording, 0.5, "tool")
+    half = find_end(recording, 0.5, "tool")
+
+    def limit(session: Session) -> int:
+        return max(400, int(0.8 * session.workspace.tokens))  # a budget that the session just passes
 
     def make() -> Session:
         if kind == "first":
-            return heard(recording, len(recording.events))
-        session = heard(recording, half)
-        limit = _limit(session)
-        batch = choose_batch(session.workspace, limit, SETTINGS)
+            return record(recording, len(recording.events))
+        session = record(recording, half)
+        budget = limit(session)
+        batch = choose_batch(session.workspace, budget, SETTINGS)
         steps = [step for block in batch.blocks for step in block.steps] if batch else []
-        said = [each.text for each in records(session, steps) if each.kind in ("user", "assistant")]
-        room = front_room(limit, SETTINGS)
-        told = head(" ".join(" ".join(said).split()), int(room * (0.9 if kind == "anew" else 0.4)))
-        session.consolidate(limit, by=By("model", "high water"), summary=told)
-        return heard(recording, len(recording.events), session, half)
+        words = [each.text for each in records(session, steps) if each.kind in ("user", "assistant")]
+        room = int(front_room(budget, SETTINGS) * (0.9 if kind == "anew" else 0.4))
+        session.consolidate(budget, by=By("model", "high water"), summary=head(" ".join(" ".join(words).split()), room))
+        return record(recording, len(recording.events), session, half)
 
     async def decide(model: Model, session: Session) -> Any:
-        return await Deciders(Roles(folder=model)).maintain(session, _limit(session))
+        return await Deciders(Roles(folder=model)).maintain(session, limit(session))
 
     return Situation("fold", f"{recording.id}: at the high-water mark, {kind}", make, decide)
 
 
-def _limit(session: Session) -> int:
-    """A budget that the session just passes."""
-    return max(400, int(0.8 * session.workspace.tokens))
-
-
-def _plan(pool: Pool, at: int) -> Situation:
+def _make_plan(pool: Pool, at: int) -> Situation:
     recording = pool.pick(at, 2)
-    upto = after(recording, _share(at), "user")
-    before = after(recording, 0.2, "user") if at % 2 else 0
+    end = find_end(recording, choose_share(at), "user")
+    before = find_end(recording, 0.2, "user") if at % 2 else 0
 
     def make() -> Session:
-        session = heard(recording, before or upto)
+        session = record(recording, before or end)
         if before:
-            first = recording.events[spoken(recording)[0]].text
-            session.plan(f"The user said: {head(first, 60)}", todo=[head(first, 60)])
-        return heard(recording, upto, session, before) if upto > before > 0 else session
+            first = head(recording.events[find_user(recording)[0]].text, 60)
+            session.plan(f"The user said: {first}", todo=[first])
+        return record(recording, end, session, before) if end > before > 0 else session
 
     async def decide(model: Model, session: Session) -> Any:
         return await Deciders(model).plan(session)
@@ -128,17 +227,17 @@ def _plan(pool: Pool, at: int) -> Situation:
     return Situation("plan", f"{recording.id}: {'on an earlier plan' if before else 'the first plan'}", make, decide)
 
 
-def _extract(pool: Pool, at: int) -> Situation:
+def _make_extract(pool: Pool, at: int) -> Situation:
     recording = pool.pick(at, 3)
-    later = [place for place in recording.calling if place > len(recording.events) * max(0.5, _share(at)) * 0.9]
+    later = [place for place in recording.calling if place > len(recording.events) * max(0.5, choose_share(at)) * 0.9]
     place = (later or recording.calling[-1:])[0]
     call = recording.events[place].calls[0]
     need = None if at % 2 else f"{call.name} {head(json.dumps(call.args), 60)}"
 
     def make() -> Session:
-        session = heard(recording, place)
+        session = record(recording, place)
         if at % 2:
-            session.plan(todo=[head(recording.events[spoken(recording)[-1]].text, 60)])
+            session.plan(todo=[head(recording.events[find_user(recording)[-1]].text, 60)])
         return session
 
     async def decide(model: Model, session: Session) -> Any:
@@ -147,22 +246,17 @@ def _extract(pool: Pool, at: int) -> Situation:
     return Situation("extract", f"{recording.id}: {'named' if need else 'by the to-do'}", make, decide)
 
 
-def _operate(operator: Operator, pool: Pool, at: int) -> Situation:
-    """What one operator puts in place."""
+def _make_operator(operator: Operator, pool: Pool, at: int) -> Situation:
     recording = pool.pick(at, 6 + OPERATORS.index(operator))
 
     def make() -> Session:
-        match operator:
-            case "path_prune":
-                return looped(pool, at, at % 2 == 1)
-            case "fact_rectify":
-                return contradicted(pool, at)
-            case "noise_filter" if at % 2:
-                return repeated(pool, at)
-            case _:
-                session = heard(recording, after(recording, max(0.6, _share(at)), "tool"))
-                _bound(session, recording)
-                return session
+        if operator == "path_prune":
+            return record_loop(pool, at, at % 2 == 1)
+        if operator == "fact_rectify":
+            return record_contradiction(pool, at)
+        if operator == "noise_filter" and at % 2:
+            return record_repeats(pool, at)
+        return _bind(recording, max(0.6, choose_share(at)))
 
     async def decide(model: Model, session: Session) -> Any:
         return await Deciders(model).refactor(session, operator)
@@ -170,14 +264,16 @@ def _operate(operator: Operator, pool: Pool, at: int) -> Situation:
     return Situation(operator, recording.id if operator != "fact_rectify" else "a number changed", make, decide)
 
 
-def _bound(session: Session, recording: Recording) -> None:
-    """Put the two longest sentences of the user into the register."""
-    said = [recording.events[at].text for at in spoken(recording)]
-    words = sorted((span.of(text) for text in said for span in sentences(text)), key=len)
+def _bind(recording: Recording, share: float) -> Session:
+    """Record a share of a recording, with the two longest sentences of the user in the register."""
+    session = record(recording, find_end(recording, share, "tool"))
+    texts = [recording.events[at].text for at in find_user(recording)]
+    words = sorted((span.of(text) for text in texts for span in sentences(text)), key=len)
     session.plan(todo=[head(words[-1], 60)], constraints=[head(words[-2], 60)])
+    return session
 
 
-def _route(pool: Pool, at: int) -> Situation:
+def _make_router(pool: Pool, at: int) -> Situation:
     kinds = (
         "clean",
         "a loop",
@@ -193,18 +289,15 @@ def _route(pool: Pool, at: int) -> Situation:
     kind, recording = kinds[at], pool.pick(at, 13)
 
     def make() -> Session:
-        match kind:
-            case "a loop" | "to and fro":
-                return looped(pool, 20 + at, kind == "to and fro")
-            case "read again":
-                return repeated(pool, at)
-            case "contradicted":
-                return contradicted(pool, 2)
-            case _:
-                session = heard(recording, after(recording, _share(at), "tool"))
-                if kind == "bound":
-                    _bound(session, recording)
-                return session
+        if kind in ("a loop", "to and fro"):
+            return record_loop(pool, 20 + at, kind == "to and fro")
+        if kind == "read again":
+            return record_repeats(pool, at)
+        if kind == "contradicted":
+            return record_contradiction(pool, 2)
+        if kind == "bound":
+            return _bind(recording, choose_share(at))
+        return record(recording, find_end(recording, choose_share(at), "tool"))
 
     async def decide(model: Model, session: Session) -> Any:
         return await Deciders(Roles(router=model)).refactor(session)
@@ -212,24 +305,25 @@ def _route(pool: Pool, at: int) -> Situation:
     return Situation("router", kind, make, decide)
 
 
-def _place(pool: Pool, at: int) -> Situation:
-    """Where a message belongs, in a session of two dialogues: it goes on, goes back, begins something else, or wants an alternative."""
+def _make_place(pool: Pool, at: int) -> Situation:
+    """Place a message in a session of two dialogues: it goes on, goes back, begins another, or wants an alternative."""
     first, second, third = (pool.dialogues[(11 * at + 3 * k) % len(pool.dialogues)] for k in (0, 1, 2))
     kind = ("continue", "switch", "new topic", "alternative", "a new topic's return")[at % 5]
-    cut, here = after(first, 0.5, "assistant"), after(second, 0.5, "assistant")
-    further = {True: _next_words(first, cut), False: _next_words(second, here)}
+    cut, here = find_end(first, 0.5, "assistant"), find_end(second, 0.5, "assistant")
+    back = _find_next_words(first, cut)
     message = {
-        "continue": further[False],
-        "switch": further[True],
-        "new topic": third.events[spoken(third)[0]].text,
-        "alternative": "Keep this as it stands. As an alternative beside it, start again from my first message here and work out a cheaper way, so that I can compare the two.",
-        "a new topic's return": f"Now back to what I asked at the very beginning. {further[True]}",
+        "continue": _find_next_words(second, here),
+        "switch": back,
+        "new topic": third.events[find_user(third)[0]].text,
+        "alternative": "Keep this as it stands. As an alternative beside it, start again from my first message here and work "
+        "out a cheaper way, so that I can compare the two.",
+        "a new topic's return": f"Now back to what I asked at the very beginning. {back}",
     }[kind]
 
     def make() -> Session:
-        session = heard(first, cut)
+        session = record(first, cut)
         session.branch("new_topic")
-        return heard(second, here, session)
+        return record(second, here, session)
 
     async def decide(model: Model, session: Session) -> Any:
         return await Deciders(model).branch(session, message)
@@ -237,6 +331,6 @@ def _place(pool: Pool, at: int) -> Situation:
     return Situation("place", kind, make, decide)
 
 
-def _next_words(recording: Recording, upto: int) -> str:
-    later = [event.text for event in recording.events[upto:] if event.role == "user" and count(event.text) > 3]
-    return later[0] if later else recording.events[spoken(recording)[-1]].text
+def _find_next_words(recording: Recording, end: int) -> str:
+    later = [event.text for event in recording.events[end:] if event.role == "user" and count(event.text) > 3]
+    return later[0] if later else recording.events[find_user(recording)[-1]].text

@@ -1,4 +1,4 @@
-"""Questions from a file, and whether a run's candidates hold the passage that answers one."""
+"""Reads questions from a file and judges whether a run's candidates hold the passage that answers one."""
 
 from __future__ import annotations
 
@@ -11,12 +11,15 @@ from urllib.parse import urlsplit
 
 from browser_agent import RunResult, Source
 
-__all__ = ["Judged", "Question", "judge", "load", "write_sites"]
-
 
 @dataclass(frozen=True)
 class Question:
-    """One question; `patterns` match the passages that answer it, and are empty where the site, one of its file's or Python's documentation, does not."""
+    """One question.
+
+    Attributes:
+        patterns: match the passages that answer it; empty where the site has no answer.
+        site: the site of its file that is asked; empty for Python's documentation.
+    """
 
     id: str
     question: str
@@ -27,13 +30,12 @@ class Question:
 
 @dataclass(frozen=True)
 class Judged:
-    """What came of a question.
+    """The outcome of a question.
 
     Attributes:
-        question: the question.
-        right: which candidate answers it, from 1; 0 for none.
+        right: the number of the candidate that answers it, from 1; 0 for none.
         answered: whether the explorer was sure.
-        false_quotes: candidates that do not stand on their page.
+        false_quotes: candidates that are not on their page.
         pages: pages opened.
     """
 
@@ -44,17 +46,17 @@ class Judged:
     pages: int
 
 
-def load(path: Path) -> list[Question]:
+def read_questions(path: Path) -> list[Question]:
     """Read the questions of a file."""
-    held = json.loads(path.read_text(encoding="utf-8"))
+    rows = json.loads(path.read_text(encoding="utf-8"))["questions"]
     return [
-        Question(one["id"], one["question"], one["answerable"], tuple(one.get("patterns") or ()), one.get("site", ""))
-        for one in held["questions"]
+        Question(row["id"], row["question"], row["answerable"], tuple(row.get("patterns") or ()), row.get("site", ""))
+        for row in rows
     ]
 
 
 def write_sites(path: Path, folder: Path) -> dict[str, Path]:
-    """Write the sites of a file as pages with a menu and a footer; the folder of each."""
+    """Write the sites of a file as pages with a menu and a footer. Returns the folder of each."""
     sites = json.loads(path.read_text(encoding="utf-8")).get("sites", {})
     for name, site in sites.items():
         (folder / name).mkdir()
@@ -70,55 +72,47 @@ def write_sites(path: Path, folder: Path) -> dict[str, Path]:
 
 
 def judge(question: Question, result: RunResult, site: str, root: Path) -> Judged:
-    """Judge a run.
-
-    Args:
-        question: what was asked.
-        result: what the run came to.
-        site: the site's address.
-        root: the folder of its pages.
-    """
-    right = next((at for at, one in enumerate(result.candidates, 1) if _answers(question, one)), 0)
-    false = sum(not _stands(one, site, root) for one in (*result.candidates, *result.sources))
+    """Judge a run on the site at an address, whose pages are the files under `root`."""
+    right = next((at for at, source in enumerate(result.candidates, 1) if _is_answer(question, source)), 0)
+    false = sum(not _is_on_page(source, site, root) for source in (*result.candidates, *result.sources))
     return Judged(question, right, result.answer is not None, false, result.usage.pages)
 
 
-def _answers(question: Question, source: Source) -> bool:
+def _is_answer(question: Question, source: Source) -> bool:
     text = " ".join(source.quote.split())
     return any(re.search(pattern, text, re.I) for pattern in question.patterns)
 
 
-def _stands(source: Source, site: str, root: Path) -> bool:
+def _is_on_page(source: Source, site: str, root: Path) -> bool:
     page = root / (urlsplit(source.url.removeprefix(site)).path.strip("/") or "index.html")
-    return page.is_file() and _join_characters(source.quote) in _join_characters(_read_text(page))
+    return page.is_file() and _strip_spaces(source.quote) in _strip_spaces(_read_text(page))
 
 
-def _join_characters(text: str) -> str:
-    """A text without space, and without the prompts: the site's script puts a button named `>>>` before an example, which no file holds."""
+def _strip_spaces(text: str) -> str:
+    """Remove blanks, and the prompts that the site's script adds as a button before an example."""
     return "".join(text.split()).replace(">>>", "")
 
 
-class _Text(HTMLParser):
+class _TextReader(HTMLParser):
+    """Collects the text of a page without its scripts and styles."""
+
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
         self.parts: list[str] = []
         self._silent = 0
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Leave out scripts and styles."""
         self._silent += tag in {"script", "style"}
 
     def handle_endtag(self, tag: str) -> None:
-        """Go on after them."""
         self._silent -= tag in {"script", "style"}
 
     def handle_data(self, data: str) -> None:
-        """Keep the text."""
         if not self._silent:
             self.parts.append(data)
 
 
 def _read_text(page: Path) -> str:
-    reader = _Text()
+    reader = _TextReader()
     reader.feed(page.read_text(encoding="utf-8", errors="replace"))
     return "".join(reader.parts).replace("¶", "")

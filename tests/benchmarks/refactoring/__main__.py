@@ -1,92 +1,194 @@
-"""What refactoring makes of faults planted in recorded sessions, and of sessions without any: the table, with its bars.
+"""What refactoring makes of faults planted in recorded sessions, and of sessions without any.
 
-    python -m tests.benchmarks.refactoring [FILE.jsonl.gz | FOLDER …] [--budget N] [--max-sessions N] [--calls N] [--only PART]…
+    python -m tests.benchmarks.refactoring [FILE.jsonl.gz | FOLDER …] [--budget N] [--max-sessions N] [--only PART]…
 
-Without a file it takes the small session that lies beside the fidelity board. Ends with 1 when a bar is missed. Faults are planted by chance with a fixed seed;
-a planted fault is plainer than one that grew, so read the shares as a floor of what must work, not as what happens in the wild.
+Without a file it takes the small session of the fidelity benchmark. Exits 1 when a bar is missed. Faults are planted with a fixed
+seed; a planted fault is plainer than one that grew, so the shares are a floor.
 """
 
 from __future__ import annotations
 
-import argparse
+import random
 import sys
-import time
-from pathlib import Path
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from statistics import fmean
 
-from tests.benchmarks.fidelity.board import Wish, score
-from tests.benchmarks.fidelity.recordings import Recording, files, read
-from tests.benchmarks.refactoring.measure import Tally, clean, invented, loops
+from ctxfold import Session
+from tests.benchmarks.fidelity.__main__ import SAMPLE
+from tests.benchmarks.fidelity.board import Sample, score_policies
+from tests.benchmarks.fidelity.policies import SessionPolicy
+from tests.benchmarks.harness import Bars, add_recordings, make_parser
+from tests.benchmarks.recordings import RecordedEvent, Recording, find_files, read_recordings
+from tests.benchmarks.refactoring.planting import (
+    PlantedLoop,
+    plant_back_and_forth,
+    plant_failing_call,
+    plant_inventions,
+)
 
-SAMPLE = Path(__file__).parents[1] / "fidelity" / "sample.jsonl.gz"
 PARTS = ("invented", "loops", "clean", "recall")
+SEED = 11
+WIDE = 200_000
+"""A budget that every recording fits into."""
 
 
-class Table:
-    """Prints rows as they come, and remembers whether a bar was missed."""
+class RoutedPolicy(SessionPolicy):
+    """A session consolidated at each event, with the router after it or, for comparison, without."""
 
-    def __init__(self) -> None:
-        self.missed = False
+    def __init__(self, budget: int, routes: bool = True) -> None:
+        super().__init__(budget)
+        self._routes = routes
 
-    def row(self, name: str, share: float, bar: float | None, said: str) -> None:
-        """One row: a share, its bar (None for what is only told), and how it came about."""
-        below = bar is not None and share < bar
-        self.missed |= below
-        told = "" if bar is None else f">= {bar:.2f}{'  MISSED' if below else ''}"
-        print(f"  {name:<34}{share:>8.4f}  {told:<16}{said}", flush=True)
+    def add(self, event: RecordedEvent) -> None:
+        super().add(event)
+        if event.role != "tool":
+            self._refactor()
 
-    def tally(self, name: str, tally: Tally, bar: float | None) -> None:
-        """One row of a count, and what came out otherwise."""
-        self.row(name, tally.share, bar, f"{tally.right} of {tally.tried}")
-        for note, times in tally.notes.most_common(4):
-            print(f"      {times} x {note[:150]}")
+    def view(self) -> str:
+        self._replay.settle()
+        self._refactor()
+        return super().view()
+
+    def _refactor(self) -> None:
+        self.session.consolidate(budget=self.budget)
+        if self._routes:
+            self.session.refactor("auto", budget=self.budget)
 
 
-def board(table: Table, recordings: list[Recording], budget: int, wish: Wish) -> None:
-    """Recall and tokens with the router off and on."""
-    off, on = score(recordings, [f"stepped:{budget}", f"routed:{budget}"], wish)
-    for name, before, after in (
-        ("recall", off.recall, on.recall),
-        ("bound", off.bound_recall, on.bound_recall),
-        ("far recall", off.far_recall, on.far_recall),
-    ):
-        table.row(f"{name}, router on", after, before, f"off {before:.4f}; {on.calls} calls")
+@dataclass
+class Tally:
+    """How often something came out right.
+
+    Attributes:
+        kept: of the values that had to survive, the share that did, one a try.
+        notes: why the others did not come out.
+    """
+
+    tried: int = 0
+    right: int = 0
+    kept: list[float] = field(default_factory=list)
+    notes: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def share(self) -> float:
+        """The share that came out right."""
+        return self.right / self.tried if self.tried else 1.0
+
+    def add(self, right: bool, note: str = "") -> None:
+        """Count one try."""
+        self.tried += 1
+        self.right += right
+        if not right:
+            self.notes[note] += 1
+
+
+def route_clean(recordings: Sequence[Recording], budget: int) -> Tally:
+    """Route untouched sessions after each event: right when nothing was ever applied."""
+    tally = Tally()
+    for recording in recordings:
+        routed = RoutedPolicy(budget)
+        for event in recording.events:
+            routed.add(event)
+        routed.view()
+        events = routed.session.history(100_000)
+        causes = [event.cause.partition(":")[0] for event in events if event.kind == "refactored"]
+        tally.add(not causes, ", ".join(dict.fromkeys(causes)))
+        routed.close()
+    return tally
+
+
+def prune_loops(recordings: Sequence[Recording]) -> dict[str, Tally]:
+    """Route planted loops once at their end: right when they were pruned."""
+    kinds = {"a call that fails": plant_failing_call, "back and forth": plant_back_and_forth}
+    tallies = {name: Tally() for name in kinds}
+    for at, recording in enumerate(recordings):
+        for name, plant in kinds.items():
+            planted = plant(recording, random.Random(f"{SEED} {name} {at}"))
+            if planted is not None:
+                with planted.session as session:
+                    _prune(tallies[name], planted, session)
+    return tallies
+
+
+def _prune(tally: Tally, planted: PlantedLoop, session: Session) -> None:
+    done = session.refactor()
+    pruned = done.applied and done.operator == "path_prune" and len(set(done.steps) & set(planted.steps)) >= 2
+    tally.add(pruned, f"{done.operator}: {done.reason}")
+    text = session.view(WIDE).text.lower()
+    kept = sum(value in text for value in planted.found)
+    tally.kept.append(kept / len(planted.found) if planted.found else 1.0)
+
+
+def refuse_inventions(recordings: Sequence[Recording]) -> tuple[Tally, Tally]:
+    """Apply summaries with one invented value, right when refused without effect; and true ones, right when applied."""
+    refused, taken = Tally(), Tally()
+    for at, recording in enumerate(recordings):
+        made = plant_inventions(recording, random.Random(f"{SEED} {at}"))
+        if made is None:
+            continue
+        session, true, false = made
+        with session:
+            before = session.view(WIDE).text
+            for text in false:
+                done = session.refactor("state_abstract", text)
+                refused.add(done.refused and session.view(WIDE).text == before, done.reason)
+            done = session.refactor("state_abstract", true)
+            taken.add(done.applied, done.reason)
+    return refused, taken
+
+
+def print_share(bars: Bars, name: str, share: float, bar: float | None, note: str) -> None:
+    """Print one row: a share, its bar if it has one, and how it came about."""
+    print(f"  {name:<36}{share:>8.4f}  {'' if bar is None else f'>= {bar:.2f}':<9}{note}", flush=True)
+    bars.require(bar is None or share >= bar, f"{name}: {share:.4f}")
+
+
+def print_tally(bars: Bars, name: str, tally: Tally, bar: float | None) -> None:
+    """Print one row of a tally, and the notes of what did not come out."""
+    print_share(bars, name, tally.share, bar, f"{tally.right} of {tally.tried}")
+    for note, times in tally.notes.most_common(4):
+        print(f"      {times} x {note[:150]}")
+
+
+def print_recall(bars: Bars, recordings: Sequence[Recording], budget: int, sample: Sample) -> None:
+    """Print recall and tokens with the router off and on."""
+    policies = {"off": lambda _: RoutedPolicy(budget, routes=False), "on": lambda _: RoutedPolicy(budget)}
+    off, on = score_policies(recordings, policies, sample)
+    for name in ("recall", "bound_recall", "far_recall"):
+        before, after = getattr(off, name), getattr(on, name)
+        print_share(bars, f"{name.replace('_', ' ')}, router on", after, before, f"off {before:.4f}; {on.calls} calls")
     ratio = off.mean_tokens / max(on.mean_tokens, 1e-9)
-    table.row("tokens, off over on", ratio, 1.0, f"off {off.mean_tokens:.1f}, on {on.mean_tokens:.1f}")
+    print_share(bars, "tokens, off over on", ratio, 1.0, f"off {off.mean_tokens:.1f}, on {on.mean_tokens:.1f}")
 
 
 def main() -> int:
-    """Print the table; 1 when a bar is missed."""
-    parser = argparse.ArgumentParser(
-        prog="python -m tests.benchmarks.refactoring", description=(__doc__ or "").split("\n")[0]
-    )
-    parser.add_argument("paths", nargs="*", type=Path, help="gzipped recordings, or folders of them")
+    """Print the table."""
+    parser = make_parser("refactoring", __doc__)
+    add_recordings(parser, needed=False)
     parser.add_argument("--budget", type=int, default=8000, help="tokens of a session's views")
-    parser.add_argument("--max-sessions", type=int, default=1_000_000, help="at most so many sessions of each set")
-    parser.add_argument("--calls", type=int, default=0, help="score at most so many calls of each session")
-    parser.add_argument("--only", action="append", choices=PARTS, help="a part of the table; may be repeated")
+    parser.add_argument("--calls", type=int, default=0, help="score at most N calls of each session")
+    parser.add_argument("--only", action="append", choices=PARTS, help="a part of the table; repeatable")
     chosen = parser.parse_args()
-    parts = chosen.only or PARTS
-    table = Table()
-    for path in files(chosen.paths or [SAMPLE]):
-        began = time.monotonic()
-        recordings = read(path)[: chosen.max_sessions]
+    parts, bars = chosen.only or PARTS, Bars()
+    for path in find_files(chosen.paths or [SAMPLE]):
+        recordings = read_recordings(path)[: chosen.max_sessions]
         print(f"{path.name.removesuffix('.jsonl.gz')}: {len(recordings)} sessions", flush=True)
         if "invented" in parts:
-            refused, taken = invented(recordings)
-            table.tally("invented value refused", refused, 1.0)
-            table.tally("true summary taken", taken, None)
+            refused, taken = refuse_inventions(recordings)
+            print_tally(bars, "invented value refused", refused, 1.0)
+            print_tally(bars, "true summary taken", taken, None)
         if "loops" in parts:
-            for name, tally in loops(recordings).items():
-                table.tally(f"{name}: pruned", tally, 1.0)
-                table.row(
-                    f"{name}: discoveries kept", tally.least_kept, 0.98, f"least {min(tally.kept, default=1.0):.3f}"
-                )
+            for name, tally in prune_loops(recordings).items():
+                print_tally(bars, f"{name}: pruned", tally, 1.0)
+                kept = tally.kept or [1.0]
+                print_share(bars, f"{name}: values kept", fmean(kept), 0.98, f"least {min(kept):.3f}")
         if "clean" in parts:
-            table.tally("clean session left alone", clean(recordings, chosen.budget), 0.95)
+            print_tally(bars, "clean session left alone", route_clean(recordings, chosen.budget), 0.95)
         if "recall" in parts:
-            board(table, recordings, chosen.budget, Wish(chosen.max_sessions, chosen.calls))
-        print(f"  {time.monotonic() - began:.1f} s", flush=True)
-    return int(table.missed)
+            print_recall(bars, recordings, chosen.budget, Sample(calls=chosen.calls))
+    return bars.finish()
 
 
 if __name__ == "__main__":

@@ -1,32 +1,38 @@
-"""Recorded sessions with a fault planted at a place chosen by chance: a loop, an invented value."""
+"""Recorded sessions with a fault planted at a random place: a loop, or an invented value in a summary."""
 
 from __future__ import annotations
 
 import json
 import random
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ctxfold import Session
-from ctxfold.select.pieces import values_in as values
-from tests.benchmarks.fidelity.recordings import Call, Heard, Recording
+from ctxfold.select.pieces import values_in
+from tests.benchmarks.recordings import RecordedCall, RecordedEvent, Recording, Replay
 
-__all__ = ["Planted", "failing", "fed", "inventions", "to_and_fro"]
-
-LEAST = 6
+LEAST_BEFORE = 6
 """Events before a fault, at least."""
+ERRORS = (
+    "Error: the upstream service timed out; ticket {code}",
+    '{{"error": "rate limit reached", "retry_after": {number}, "ticket": "{code}"}}',
+    "Traceback (most recent call last): connection reset by peer, see report {code}",
+    "not found: nothing matches, nearest is {code}",
+)
+INVENTED = ("QZXWVK", "2087-03-19", "nobody@nowhere.example")
+
+Answered = tuple[RecordedCall, str]
+"""A call and its result."""
 
 
 @dataclass(frozen=True)
-class Planted:
-    """A session that was recorded up to a loop, loop included.
+class PlantedLoop:
+    """A session in memory, recorded up to the end of a loop.
 
     Attributes:
-        session: open, in memory.
         steps: the steps of the loop.
-        found: the values that were discovered in it.
-        other: a step that is no part of it and must stay as it is.
+        found: the values that its results hold.
     """
 
     session: Session
@@ -34,160 +40,125 @@ class Planted:
     found: frozenset[str]
 
 
-def fed(recording: Recording, upto: int) -> tuple[Session, list[tuple[Call, str]]]:
-    """A session with the first events of a recording, and its answered calls so far."""
+def record_events(events: Sequence[RecordedEvent]) -> tuple[Session, list[Answered]]:
+    """Record events in a session of its own. Returns it with the answered calls."""
     session = Session.open("planted", store=":memory:")
-    answered: list[tuple[Call, str]] = []
-    waiting: Heard | None = None
-    results: dict[str, str] = {}
-    for event in [*recording.events[:upto], Heard("end", "")]:
-        if event.role == "tool" and waiting is not None:
-            ids = [call.id for call in waiting.calls]
-            results[event.call_id if event.call_id in ids else ids[min(len(results), len(ids) - 1)]] = event.text
-            continue
-        if waiting is not None:
-            recorded(session, [(call, results.get(call.id, "")) for call in waiting.calls], waiting.text)
-            answered += [(call, results[call.id]) for call in waiting.calls if call.id in results]
-            waiting, results = None, {}
-        match event.role:
-            case "user":
-                session.record_turn(user=event.text)
-            case "assistant" if event.calls:
-                waiting = event
-            case "assistant":
-                session.record_reply(event.text)
-            case _:
-                pass
-    return session, answered
+    replay = Replay(session)
+    for event in events:
+        replay.add(event)
+    replay.settle()
+    return session, list(_pair_results(events))
 
 
-def recorded(session: Session, answered: Sequence[tuple[Call, str]], said: str = "", origin: str = "tool") -> int:
-    """One step with its calls and results."""
-    return session.record_step(
-        said,
-        calls=[{"name": call.name, "args": call.args, "id": call.id} for call, _ in answered],
-        results=[{"id": call.id, "text": text, "origin": origin} for call, text in answered],
-    ).step
+def _pair_results(events: Sequence[RecordedEvent]) -> Iterator[Answered]:
+    """Pair each call with its result, by id or else by order."""
+    for at, event in enumerate(events):
+        ids = [call.id for call in event.calls]
+        results: dict[str, str] = {}
+        for result in events[at + 1 :] if ids else ():
+            if result.role != "tool":
+                break
+            results[result.call_id if result.call_id in ids else ids[min(len(results), len(ids) - 1)]] = result.text
+        yield from ((call, results[call.id]) for call in event.calls if call.id in results)
 
 
-def _place(recording: Recording, chance: random.Random) -> int | None:
-    """After which event a fault is planted: one that is answered, some way in."""
+def record_call(session: Session, answered: Answered, text: str = "", origin: str = "tool") -> int:
+    """Record a step of one call and its result. Returns the step's number."""
+    call, result = answered
+    calls = [{"name": call.name, "args": call.args, "id": call.id}]
+    return session.record_step(text, calls, [{"id": call.id, "text": result, "origin": origin}]).step
+
+
+def _find_place(recording: Recording, chance: random.Random) -> int | None:
+    """Choose after how many events a fault is planted: after a result that another does not follow."""
+    events = recording.events
     places = [
         at + 1
-        for at, event in enumerate(recording.events)
-        if at >= LEAST and event.role == "tool" and event.text
-        and (at + 1 == len(recording.events) or recording.events[at + 1].role != "tool")
+        for at, event in enumerate(events)
+        if at >= LEAST_BEFORE and event.role == "tool" and event.text
+        and (at + 1 == len(events) or events[at + 1].role != "tool")
     ]  # fmt: skip
     return chance.choice(places) if places else None
 
 
-_ERRORS = (
-    "Error: the upstream service timed out; ticket {code}",
-    '{{"error": "rate limit reached", "retry_after": {number}, "ticket": "{code}"}}',
-    "Traceback (most recent call last): connection reset by peer, see report {code}",
-    "not found: nothing matches, nearest is {code}",
-)
-
-
-def failing(recording: Recording, chance: random.Random) -> Planted | None:
-    """The same call made three to six times and refused with the same words, which hold a value worth keeping."""
-    place = _place(recording, chance)
+def plant_failing_call(recording: Recording, chance: random.Random) -> PlantedLoop | None:
+    """Make the same call three to six times, refused with the same words, which hold a value worth keeping."""
+    place = _find_place(recording, chance)
     if place is None:
         return None
-    session, answered = fed(recording, place)
+    session, answered = record_events(recording.events[:place])
     if not answered:
         return None
     call, _ = chance.choice(answered)
-    text = chance.choice(_ERRORS).format(code=f"T-{chance.randint(1000, 9999)}", number=chance.randint(1, 60))
-    steps: list[int] = []
-    found: set[str] = set()
-    for at in range(chance.randint(3, 6)):
-        steps.append(recorded(session, [(call, text)], chance.choice(["", "Let me try that again.", f"Attempt {at}."])))
-        found |= values(text)
-    return Planted(session, tuple(steps), frozenset(found))
+    text = chance.choice(ERRORS).format(code=f"T-{chance.randint(1000, 9999)}", number=chance.randint(1, 60))
+    steps = [
+        record_call(session, (call, text), chance.choice(["", "Let me try that again.", f"Attempt {at}."]))
+        for at in range(chance.randint(3, 6))
+    ]
+    return PlantedLoop(session, tuple(steps), frozenset(values_in(text)))
 
 
-def to_and_fro(recording: Recording, chance: random.Random) -> Planted | None:
-    """Two pages, or two records of the session, opened in turn two or three times."""
-    place = _place(recording, chance)
+def plant_back_and_forth(recording: Recording, chance: random.Random) -> PlantedLoop | None:
+    """Open two pages, or two records of the session, in turn two or three times."""
+    place = _find_place(recording, chance)
     if place is None:
         return None
-    session, answered = fed(recording, place)
-    pair = [_page(chance), _page(chance)]
+    session, answered = record_events(recording.events[:place])
+    pair, origin = [_make_page(chance), _make_page(chance)], "page"
     kept = list({json.dumps(call.args): (call, text) for call, text in answered if text[:1] in "{["}.values())
-    origin = "page"
     if len(kept) >= 2 and chance.random() < 0.5:
         pair, origin = chance.sample(kept, 2), "tool"
-    steps: list[int] = []
-    found: set[str] = set()
+    steps = []
     for at in range(2 * chance.randint(2, 3)):
         call, text = pair[at % 2]
-        steps.append(recorded(session, [(Call("c1", call.name, call.args), text)], "", origin))
-        found |= _told(text)
-    return Planted(session, tuple(steps), frozenset(found))
+        steps.append(record_call(session, (RecordedCall("c1", call.name, call.args), text), "", origin))
+    return PlantedLoop(session, tuple(steps), frozenset(_find_values(pair[0][1]) | _find_values(pair[1][1])))
 
 
-def _told(text: str) -> set[str]:
-    """The values a result tells: of a structured one the scalars, not its keys; nothing for what is null."""
-    tree = _any(text)
-    if tree is None:
-        return values(text)
-    stack, found = [tree], set[str]()
+def _make_page(chance: random.Random) -> Answered:
+    shelf = chance.randint(100, 999)
+    rows = "\n".join(
+        f"- item {chance.randint(10, 99)} of shelf {shelf}: code QX-{chance.randint(1000, 9999)}" for _ in range(8)
+    )
+    text = f'- heading "Shelf {shelf}" [ref=e{chance.randint(1, 90)}]\n{rows}'
+    return RecordedCall("c1", "navigate", {"url": f"http://shop.example/shelf/{shelf}"}), text
+
+
+def _find_values(text: str) -> set[str]:
+    """Return the values of a result; of JSON those of its scalars, not of its keys."""
+    try:
+        stack: list[Any] = [json.loads(text)]
+    except ValueError:
+        return values_in(text)
+    found: set[str] = set()
     while stack:
         node = stack.pop()
-        match node:
-            case dict():
-                stack.extend(node.values())
-            case list():
-                stack.extend(node)
-            case None | bool():
-                pass
-            case _:
-                found |= values(str(node))
+        if isinstance(node, dict | list):
+            stack.extend(node.values() if isinstance(node, dict) else node)
+        elif node is not None and not isinstance(node, bool):
+            found |= values_in(str(node))
     return found
 
 
-def _any(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except ValueError:
-        return None
-
-
-def _page(chance: random.Random) -> tuple[Call, str]:
-    number = chance.randint(100, 999)
-    rows = "\n".join(
-        f"- item {chance.randint(10, 99)} of shelf {number}: code QX-{chance.randint(1000, 9999)}" for _ in range(8)
-    )
-    text = f'- heading "Shelf {number}" [ref=e{chance.randint(1, 90)}]\n{rows}'
-    return Call("c1", "navigate", {"url": f"http://shop.example/shelf/{number}"}), text
-
-
-def inventions(recording: Recording, chance: random.Random) -> tuple[Session, str, list[str]] | None:
-    """A session, a true summary of it, and the same summary with one invented value each."""
-    place = _place(recording, chance)
+def plant_inventions(recording: Recording, chance: random.Random) -> tuple[Session, str, list[str]] | None:
+    """Return a session, a true summary of it, and the same summary with one invented value each."""
+    place = _find_place(recording, chance)
     if place is None:
         return None
-    session, answered = fed(recording, place)
-    known = sorted(
-        {value for _, text in answered for value in values(text[:5_000]) if 4 <= len(value) <= 24 and value.isalnum()}
-    )
+    session, answered = record_events(recording.events[:place])
+    values = {value for _, text in answered for value in values_in(text[:5_000])}
+    known = sorted(value for value in values if 4 <= len(value) <= 24 and value.isalnum())
     if len(known) < 3 or session.tip < 4:
         return None
     session.record_turn(user="Go on.")
     true = f"Read {', '.join(value.upper() for value in chance.sample(known, 2))} and went on."
     whole = "\n".join(event.body for event in recording.events).lower()
-    made = [code for code in (_mutated(chance.choice(known), chance) for _ in range(6)) if code.lower() not in whole]
-    made += [
-        f"{chance.randint(100_000, 999_999)}.37 EUR",
-        "QZXWVK",
-        "2087-03-19",
-        "nobody@nowhere.example",
-    ]
+    made = [code for code in (_mutate(chance.choice(known), chance) for _ in range(6)) if code.lower() not in whole]
+    made += [f"{chance.randint(100_000, 999_999)}.37 EUR", *INVENTED]
     return session, true, [f"{true} It concerns {code}." for code in made]
 
 
-def _mutated(value: str, chance: random.Random) -> str:
+def _mutate(value: str, chance: random.Random) -> str:
     at = chance.randrange(len(value))
     sign = "7" if value[at].isdigit() and value[at] != "7" else "3" if value[at].isdigit() else "q"
     return f"{value[:at]}{sign}{value[at + 1 :]}9".upper()

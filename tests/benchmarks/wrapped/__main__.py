@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from ctxfold.tokens import count
-from tests.benchmarks.real_sites import sites
+from tests.benchmarks.real_sites import serve_sites
 from tests.benchmarks.wrapped import scenarios
 from tests.benchmarks.wrapped.scenarios import SHELL, Scenario, ids_of
 from tests.support.peer import Peer, text_of
@@ -95,7 +95,7 @@ def recalled(host: Peer, ref: str) -> str:
     """All that stands under a ref, part by part."""
     text, total = "", 1
     while len(text) < total:
-        label, part = (block["text"] for block in host.call("recall", ref=ref, offset=len(text))["content"])
+        label, part, *_ = (block["text"] for block in host.call("recall", ref=ref, offset=len(text))["content"])
         found = re.search(r"of (\d+)", label)
         text, total = text + part, int(found[1]) if found else len(part)
     return text
@@ -180,7 +180,7 @@ def every(folder: Path, only: str, stack: ExitStack) -> Iterator[Scenario]:
     ]
     yield from (scenario for scenario in made if only in scenario.name)
     if only in "@playwright/mcp":
-        yield scenarios.browsing(node, commands, stack.enter_context(sites(folder)))
+        yield scenarios.browsing(node, commands, stack.enter_context(serve_sites(folder)))
 
 
 def measure(scenario: Scenario, home: Path, ids: int) -> Row:

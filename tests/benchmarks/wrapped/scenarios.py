@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.benchmarks.real_sites import Page
+from tests.benchmarks.real_sites import RealPage
 
 __all__ = ["SHELL", "Scenario", "browsing", "everything", "files", "git", "ids_of", "shell", "sqlite"]
 
@@ -33,7 +33,7 @@ class Scenario:
     long_only: bool = True
 
 
-def browsing(node: str, bin_folder: Path, pages: Sequence[Page]) -> Scenario:
+def browsing(node: str, bin_folder: Path, pages: Sequence[RealPage]) -> Scenario:
     """40 calls over 8 pages with Playwright's own server: open, look, click, go back, look again."""
 
     def script(ask: Ask) -> Iterator[str]:

@@ -381,7 +381,7 @@ def test_the_profile_of_a_browser_that_died_while_it_started_goes_too(scratch: P
     profile = scratch / "profile"
     profile.mkdir()
     reaper = Reaper(child_environment())
-    reaper.end_marked("a-run-of-its-own")
+    reaper.tell("mark", "a-run-of-its-own")
     waiting = [sys.executable, "-c", "import sys; sys.stdin.read()", f"--user-data-dir={profile}", "x=a-run-of-its-own"]
     with subprocess.Popen(waiting, stdin=subprocess.PIPE) as starting:
         time.sleep(1.0)  # the reaper looks every few hundredths of a second

@@ -8,12 +8,13 @@ from browser_agent.actions import Answer, GiveUp, Navigate
 from browser_agent.deciders import Decided, Situation
 from browser_agent.deciders.explorer import MOST_LOADS, Explorer, split_task
 from browser_agent.observation import IndexedPage, Listed, Observation, SiteIndex
-from ctxfold.view.render import View
+from ctxfold import Session
 from tests.browser_agent.deciders.pages import COPYING, ORIGIN, WATCHING, heading, page
 
 pytestmark = pytest.mark.anyio
 
-VIEW = View("", [], 0, 0, (), 8000, 0, Native(Parts(), 8000))
+with Session.open("empty", store=":memory:") as session:
+    VIEW = session.view(8_000)
 LIBRARY = {"files: work with files": "library/files.html", "watch: follow changes": "library/watch.html"}
 
 

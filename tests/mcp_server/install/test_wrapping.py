@@ -8,6 +8,7 @@ from click.testing import CliRunner
 
 from ctxfold.errors import InputError
 from mcp_server.cli.install import install, uninstall
+from mcp_server.install.formats import choose_editor
 from mcp_server.install.hooks import plan_unwrap, plan_wrap
 from mcp_server.install.hosts import HOSTS, InstallHost, Launch, Machine
 
@@ -32,8 +33,6 @@ def settings(host: InstallHost, path: PurePath) -> str:
 
 
 def entry(host: InstallHost, path: PurePath, text: str, name: str = "web") -> dict[str, object]:
-    from mcp_server.install.hosts import choose_editor
-
     found = choose_editor(path).get(text, (*host.path[:-1], name))
     assert isinstance(found, dict)
     return found
@@ -68,15 +67,6 @@ def test_an_entry_is_given_back_though_others_were_edited_and_wrapped_since(host
     every = plan_unwrap(host, None, path, (back.after, back.backup))
     assert every.after == before.replace("mine", "mine, edited")
     assert every.backup is None
-
-
-def test_an_entry_of_ours_that_was_edited_gets_its_old_values_back() -> None:
-    host, path = HOSTS["cursor"], HOSTS["cursor"].files(MACHINE)[0]
-    before = settings(host, path)
-    wrapped = plan_wrap(host, LAUNCH, "web", path, (before, None))
-    edited = (wrapped.after or "").replace('"wrap"', '"wrap", "--budget", "500"')
-    back = plan_unwrap(host, "web", path, (edited, wrapped.backup))
-    assert entry(host, path, back.after or "") == entry(host, path, before)
 
 
 def test_a_server_at_an_address_is_wrapped_by_it_and_one_with_secrets_is_refused() -> None:

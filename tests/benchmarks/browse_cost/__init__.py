@@ -1,1 +1,0 @@
-"""What browsing with a model costs beside the same run with lean pages appended and nothing folded."""
