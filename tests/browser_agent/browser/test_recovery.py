@@ -270,7 +270,7 @@ async def test_a_browser_that_comes_back_has_its_storage_state_again(lab: str, t
 async def test_an_endpoint_nobody_answers_at_or_that_is_none_is_said() -> None:
     with pytest.raises(BrowserGone, match="no browser answers"):
         await Browser.connect("http://127.0.0.1:2")
-    with pytest.raises(InputError, match="no browser endpoint"):
+    with pytest.raises(InputError, match="not a browser endpoint"):
         await Browser.connect("localhost:9222")
 
 
