@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
 """Runs ctxfold from a checkout: `python3 run.py demo`, `test`, `lowest`, `check` or `bench`. Standard library only.
 
-It makes `.venv` beside this file, or takes the one it made before, installs the checkout and what it needs into it, with uv where there is one, and
-hands over to the command. It installs nothing elsewhere, and does nothing twice: a second run starts at once. Its syntax is kept plain enough for
-an older Python to read, so that it can say that it is too old.
+It makes `.venv` in this folder, or reuses it, installs the checkout and its dependencies into it, with uv if there is
+one, and runs the command. A second run starts at once. An older Python can read this file and say that it is too old.
 """
 
 from __future__ import annotations
@@ -77,9 +76,9 @@ def lowest(rest: list[str]) -> int:
 
 
 def check(rest: list[str]) -> int:
-    """Run linter, formatter, type checker, import floors and the ceilings of the rooms, all of them; fail if one fails.
+    """Run linter, formatter, type checker, import floors and the ceilings of the rooms; fail if one fails.
 
-    With `--tighten` the ceilings are lowered to what the rooms weigh now.
+    With `--tighten`, lower the ceilings to the present sizes.
     """
     set_up(VENV, "[dev]")
     os.chdir(ROOT)
@@ -123,12 +122,12 @@ COMMANDS = {
 
 
 def set_up(venv: str, extra: str, options: list[str] | None = None) -> None:
-    """Make an environment hold this checkout and what it needs, once for each Python, place and project file.
+    """Install this checkout and its dependencies into an environment, once for each Python, place and project file.
 
     Args:
         venv: the environment's folder.
-        extra: `[dev]` for the tools too.
-        options: what uv is told about versions, which pip has no word for.
+        extra: `[dev]` adds the tools.
+        options: version options of uv, which pip lacks.
     """
     if sys.version_info < LEAST:
         newer = next((found for found in map(shutil.which, ("python3.13", "python3.12", "python3.11")) if found), None)
@@ -192,7 +191,8 @@ def make_venv(venv: str, uv: str | None) -> None:
 
 
 def tell_why(there: list[str], wanted: list[str]) -> str:
-    """What is to be installed, and why where something is there already: a demo needs none of the tools that tests do."""
+    """What is to be installed, and why where something is there already: a demo needs none of the tools that tests do.
+    """
     if there[:2] != wanted[:2]:
         return "ctxfold and what it needs"
     if there[2:3] == wanted[2:3]:
@@ -241,7 +241,7 @@ def hand_over(command: list[str]) -> int:
 
 
 def say(what: str) -> None:
-    """Tell the user what is being done, apart from what the command prints."""
+    """Print a progress line, separate from the command's output."""
     print("run.py: " + what, file=sys.stderr, flush=True)
 
 

@@ -17,8 +17,8 @@ variable                    meaning
 ``PLAYWRIGHT_NODEJS_PATH``  the program that starts Playwright's driver; default: Playwright's own
 ==========================  =================================================================================
 
-The settings file is TOML: a table for each role, such as ``[models.folder]`` with ``model``, ``endpoint``, and ``key`` or ``key_env``; and
-``max_cost`` in ``[models]``.
+The settings file is TOML: a table for each role, such as ``[models.folder]`` with ``model``, ``endpoint``, and ``key``
+or ``key_env``; and ``max_cost`` in ``[models]``.
 """
 
 from __future__ import annotations
@@ -44,7 +44,9 @@ def read(name: str) -> str | None:
 
 
 def home() -> Path:
-    """The folder that holds everything ctxfold keeps; created private to its owner (0700) if it is not there. Raises ReadOnlyStore: it cannot be created."""
+    """The folder that holds everything ctxfold keeps; created private to its owner (0700) if it is not there. Raises
+    ReadOnlyStore: it cannot be created.
+    """
     named = read("CTXFOLD_HOME")
     folder = Path(named).expanduser() if named else platformdirs.user_data_path("ctxfold", appauthor=False)
     try:
@@ -57,7 +59,8 @@ def home() -> Path:
 
 
 def default_store() -> str:
-    """The store used when none is named: what ``CTXFOLD_DATABASE_URL`` says, else the path of ``ctxfold.db`` in `home()`.
+    """The store used when none is named: what ``CTXFOLD_DATABASE_URL`` says, else the path of ``ctxfold.db`` in
+    `home()`.
 
     Raises:
         ReadOnlyStore: the folder for it cannot be created.
@@ -66,7 +69,9 @@ def default_store() -> str:
 
 
 def settings_file() -> Path:
-    """Where the settings file is looked for: ``CTXFOLD_SETTINGS``, else ``settings.toml`` in ``CTXFOLD_HOME``, else in the user's settings folder."""
+    """Where the settings file is looked for: ``CTXFOLD_SETTINGS``, else ``settings.toml`` in ``CTXFOLD_HOME``, else in
+    the user's settings folder.
+    """
     named, kept = read("CTXFOLD_SETTINGS"), read("CTXFOLD_HOME")
     if named:
         return Path(named).expanduser()
@@ -75,10 +80,12 @@ def settings_file() -> Path:
 
 
 _FOR_CHILDREN = re.compile(
-    r"PATH|HOME|USER|LOGNAME|SHELL|LANG|LANGUAGE|LC_[A-Z]+|TZ|TMPDIR|TEMP|TMP|DISPLAY|WAYLAND_DISPLAY|XAUTHORITY|XDG_[A-Z_]+|FONTCONFIG_[A-Z]+"
-    r"|DBUS_SESSION_BUS_ADDRESS|LD_LIBRARY_PATH|SSL_CERT_(?:FILE|DIR)|NODE_EXTRA_CA_CERTS|CHROME_DEVEL_SANDBOX|PLAYWRIGHT_BROWSERS_PATH"
-    r"|PLAYWRIGHT_NODEJS_PATH|SYSTEMROOT|SYSTEMDRIVE|WINDIR|COMSPEC|PATHEXT|APPDATA|LOCALAPPDATA|PROGRAMDATA|PROGRAMFILES(?:\(X86\))?|USERPROFILE"
-    r"|USERNAME|HOMEDRIVE|HOMEPATH|NUMBER_OF_PROCESSORS|PROCESSOR_ARCHITECTURE"
+    r"PATH|HOME|USER|LOGNAME|SHELL|LANG|LANGUAGE|LC_[A-Z]+|TZ|TMPDIR|TEMP|TMP|DISPLAY|WAYLAND_DISPLAY"
+    r"|XAUTHORITY|XDG_[A-Z_]+|FONTCONFIG_[A-Z]+|DBUS_SESSION_BUS_ADDRESS|LD_LIBRARY_PATH|SSL_CERT_(?:FILE"
+    r"|DIR)|NODE_EXTRA_CA_CERTS|CHROME_DEVEL_SANDBOX|PLAYWRIGHT_BROWSERS_PATH|PLAYWRIGHT_NODEJS_PATH"
+    r"|SYSTEMROOT|SYSTEMDRIVE|WINDIR|COMSPEC|PATHEXT|APPDATA|LOCALAPPDATA|PROGRAMDATA"
+    r"|PROGRAMFILES(?:\(X86\))?|USERPROFILE|USERNAME|HOMEDRIVE|HOMEPATH|NUMBER_OF_PROCESSORS"
+    r"|PROCESSOR_ARCHITECTURE"
 )
 """Variables that a program we start may need. Any other variable may hold a key."""
 _FOR_DOWNLOADS = re.compile(r"(?:HTTPS?|NO|ALL)_PROXY|PLAYWRIGHT_(?:[A-Z]+_)?DOWNLOAD_[A-Z_]+|DEBIAN_FRONTEND")
@@ -138,7 +145,8 @@ _CREDENTIALS = {
     "anthropic": ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"),
     "google": ("GOOGLE_API_KEY", "GEMINI_API_KEY"),
 }
-"""The variables that hold a provider's credential, where they are not its name's alone; the first that is set counts."""
+"""The variables that hold a provider's credential, where they are not its name's alone; the first that is set counts.
+"""
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 """Host names of this machine; a model served there costs nothing."""
 
@@ -147,8 +155,8 @@ LOOPBACK = ("127.0.0.1", "localhost", "::1")
 class Endpoint:
     """A provider's API: its address and the credential for it.
 
-    `url` is the base URL without a trailing slash; `local` is True when it was set and is not the provider's own. `credential` names the
-    source of the secret (None: there is no secret), which stays out of `repr`.
+    `url` is the base URL without a trailing slash; `local` is True when it was set and is not the provider's own.
+    `credential` names the source of the secret (None: there is no secret), which stays out of `repr`.
     """
 
     url: str
@@ -167,7 +175,8 @@ def endpoint(provider: str = "anthropic", url: str | None = None, key: tuple[str
 
     Args:
         provider: its name, by which its variables are found.
-        url: another server that is to be asked; None for the one the provider's variables name. A provider's own key is never sent there.
+        url: another server that is to be asked; None for the one the provider's variables name. A provider's own key is
+            never sent there.
         key: where a key of its own came from, and that key; it goes before the provider's.
 
     Raises:
@@ -197,8 +206,9 @@ def _checked(url: str) -> str:
 
 
 Role = Literal["agent", "folder", "planner", "router", "reader"]
-"""agent: decides a run's steps; folder: writes tiles and refactored texts; planner: writes the register; router: chooses operators and places messages;
-reader: chooses lines of the log."""
+"""agent: decides a run's steps; folder: writes tiles and refactored texts; planner: writes the register; router:
+chooses operators and places messages; reader: chooses lines of the log.
+"""
 
 ROLES: tuple[Role, ...] = get_args(Role)
 
@@ -236,11 +246,13 @@ class RoleSetting:
 
 
 def role_setting(role: Role, named: str | None = None) -> RoleSetting:
-    """Return the setting of a role. A helping role without a model of its own has the folder's; the agent has a Claude model where its key is set.
+    """Return the setting of a role. A helping role without a model of its own has the folder's; the agent has a Claude
+    model where its key is set.
 
     Args:
         role: the role.
-        named: a model that the caller names, before all settings. A server and key that are set for another model are not its own.
+        named: a model that the caller names, before all settings. A server and key that are set for another model are
+            not its own.
 
     Raises:
         InputError: the settings file cannot be read, or a helping role has a server or a key and no model.
@@ -260,7 +272,9 @@ def role_setting(role: Role, named: str | None = None) -> RoleSetting:
 
 
 def max_cost() -> float | None:
-    """The most dollars that a run's model may cost where no `--max-cost` is given; None where nobody said. Raises InputError: it is not an amount."""
+    """The most dollars that a run's model may cost where no `--max-cost` is given; None where nobody said. Raises
+    InputError: it is not an amount.
+    """
     said: object = read("CTXFOLD_MAX_COST") or _settings().get("max_cost")
     if said is None:
         return None
@@ -275,7 +289,9 @@ def max_cost() -> float | None:
 
 
 def _own(role: Role, settings: dict[str, Any], named: str | None) -> RoleSetting:
-    """Merge what the caller, the environment and the file set for one role. A server and key belong to the model named with them."""
+    """Merge what the caller, the environment and the file set for one role. A server and key belong to the model named
+    with them.
+    """
     upper, kept = f"CTXFOLD_{role.upper()}", settings.get(role, {})
     variables = (f"{upper}_MODEL", *(("CTXFOLD_MODEL",) if role == "agent" else ()))
     variable, said = next(((name, value) for name in variables if (value := read(name))), ("", None))

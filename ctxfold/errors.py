@@ -1,6 +1,6 @@
-"""Every error the project raises on purpose, as one tree.
+"""Every error that the project raises on purpose, as one tree.
 
-A message says what is wrong and names the next move; it never holds page text, secrets or a traceback.
+A message names the problem and the next move; it never holds page text, secrets or a traceback.
 """
 
 from __future__ import annotations
@@ -9,13 +9,13 @@ from typing import ClassVar
 
 
 class CtxfoldError(Exception):
-    """Base of every expected failure. `exit_code` is what the command line ends with."""
+    """Base of every expected failure. `exit_code` is the exit code of the command line."""
 
     exit_code: ClassVar[int] = 3
 
 
 class InputError(CtxfoldError):
-    """The caller's words cannot be used as they stand."""
+    """The caller's arguments cannot be used."""
 
     exit_code = 2
 
@@ -67,7 +67,7 @@ class StaleDecision(CtxfoldError):
 
 
 class StoreError(CtxfoldError):
-    """The database cannot do what was asked."""
+    """The database cannot do the operation."""
 
 
 class NotOurStore(StoreError):
@@ -111,11 +111,11 @@ class InvalidReply(ModelError):
 
 
 class Unfit(InputError):
-    """A reply that fits its form and may not be applied.
+    """A well-formed reply that may not be applied.
 
     Args:
-        message: what is wrong, for the model that wrote it.
-        fault: the same without a word of the log, for the event.
+        message: the problem, for the model that wrote it.
+        fault: the problem without a word of the log, for the event.
     """
 
     def __init__(self, message: str, fault: str = "") -> None:

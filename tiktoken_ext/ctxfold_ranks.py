@@ -1,8 +1,9 @@
 """Lets `tiktoken.get_encoding("o200k_base")` work offline for every program of this environment.
 
-tiktoken looks for plugins in this namespace, and refuses one that names an encoding it already has. So this plugin names none:
-when it is found, it puts the rank table that ships with ctxfold where tiktoken looks before it downloads. It imports nothing
-of ctxfold, writes at most one file, and never raises: a program that only uses tiktoken must not fail because of us.
+tiktoken looks for plugins in this namespace, and refuses one that names an encoding it already has. So this plugin
+names none: when it is found, it puts the rank table that ships with ctxfold where tiktoken looks before it downloads.
+It imports nothing of ctxfold, writes at most one file, and never raises: a program that only uses tiktoken must not
+fail because of us.
 """
 
 from __future__ import annotations
@@ -28,13 +29,13 @@ SHA256 = "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d"
 
 
 def seed() -> Path | None:
-    """Put the table into tiktoken's cache, unless it stands there already.
+    """Put the table into tiktoken's cache, unless it is there.
 
-    A folder that the user named for tiktoken's cache is used, and an empty name, which turns the cache off, is respected.
-    Otherwise it is tiktoken's own folder; where another user owns that one, a private folder, which is then named to tiktoken.
+    A cache folder that the user named is used; an empty name, which turns the cache off, is respected. Otherwise it is
+    tiktoken's own folder, or a private one when another user owns that.
 
     Returns:
-        The file, or None where the cache is off or nothing can be written.
+        The file, or None when the cache is off or nothing can be written.
     """
     named = os.environ.get("TIKTOKEN_CACHE_DIR", os.environ.get("DATA_GYM_CACHE_DIR"))
     if named is not None:

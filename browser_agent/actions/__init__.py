@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from typing import Annotated, Any, Literal, NamedTuple, Self
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, WithJsonSchema, field_validator, model_validator
@@ -23,39 +25,39 @@ Ref = Annotated[
 Words = Annotated[str, Field(min_length=1)]
 
 
-class _Value(BaseModel):
-    # `kind` has no default: with one, the JSON schema shown to a model would call it optional while validation demands it.
+class _ActionValue(BaseModel):
+    # `kind` has no default: the JSON schema shown to a model would call it optional, while validation demands it.
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class Navigate(_Value):
+class Navigate(_ActionValue):
     """Open an address."""
 
     kind: Literal["navigate"]
     url: str = Field(min_length=1)
 
 
-class Back(_Value):
+class Back(_ActionValue):
     """Go one page back in history."""
 
     kind: Literal["back"]
 
 
-class Click(_Value):
+class Click(_ActionValue):
     """Click an element."""
 
     kind: Literal["click"]
     ref: Ref
 
 
-class Hover(_Value):
+class Hover(_ActionValue):
     """Move the pointer over an element, such as a menu that opens so."""
 
     kind: Literal["hover"]
     ref: Ref
 
 
-class Drag(_Value):
+class Drag(_ActionValue):
     """Drag an element onto another."""
 
     kind: Literal["drag"]
@@ -63,7 +65,7 @@ class Drag(_Value):
     to: Ref
 
 
-class Type(_Value):
+class Type(_ActionValue):
     """Replace the text of one field; `submit` presses Enter after."""
 
     kind: Literal["type"]
@@ -72,7 +74,7 @@ class Type(_Value):
     submit: bool = False
 
 
-class FieldValue(_Value):
+class FieldValue(_ActionValue):
     """One field of a form and what to put in it: text, an option's label, or true/false for a box."""
 
     ref: Ref
@@ -85,14 +87,14 @@ class FieldValue(_Value):
         return str(value).lower() if isinstance(value, bool | int | float) else value
 
 
-class FillForm(_Value):
+class FillForm(_ActionValue):
     """Fill several fields at once. Nothing is submitted."""
 
     kind: Literal["fill_form"]
     fields: tuple[FieldValue, ...] = Field(min_length=1)
 
 
-class Select(_Value):
+class Select(_ActionValue):
     """Choose options of a list, by label or value."""
 
     kind: Literal["select"]
@@ -100,7 +102,7 @@ class Select(_Value):
     values: tuple[str, ...] = Field(min_length=1)
 
 
-class Check(_Value):
+class Check(_ActionValue):
     """Set a checkbox, radio button or switch."""
 
     kind: Literal["check"]
@@ -108,7 +110,7 @@ class Check(_Value):
     checked: bool = True
 
 
-class Press(_Value):
+class Press(_ActionValue):
     """Press a key, such as Enter, Escape or Control+A, on an element or on the page."""
 
     kind: Literal["press"]
@@ -116,7 +118,7 @@ class Press(_Value):
     ref: Ref | None = None
 
 
-class Scroll(_Value):
+class Scroll(_ActionValue):
     """Scroll the page, or the scrolling area an element is in, by one screen or to an end."""
 
     kind: Literal["scroll"]
@@ -124,7 +126,7 @@ class Scroll(_Value):
     ref: Ref | None = None
 
 
-class Upload(_Value):
+class Upload(_ActionValue):
     """Put local files into a file field."""
 
     kind: Literal["upload"]
@@ -132,14 +134,14 @@ class Upload(_Value):
     paths: tuple[str, ...] = Field(min_length=1)
 
 
-class Download(_Value):
+class Download(_ActionValue):
     """Click an element that starts a download, and keep the file."""
 
     kind: Literal["download"]
     ref: Ref
 
 
-class Dialog(_Value):
+class Dialog(_ActionValue):
     """Answer the open alert, confirm or prompt. While one is open nothing else works."""
 
     kind: Literal["dialog"]
@@ -147,7 +149,7 @@ class Dialog(_Value):
     text: str | None = None
 
 
-class Tab(_Value):
+class Tab(_ActionValue):
     """List, switch, open or close tabs; `index` counts from 1."""
 
     kind: Literal["tab"]
@@ -162,7 +164,7 @@ class Tab(_Value):
         return self
 
 
-class WaitFor(_Value):
+class WaitFor(_ActionValue):
     """Wait until a text shows, the address contains something, or the page has loaded or gone quiet."""
 
     kind: Literal["wait_for"]
@@ -178,7 +180,7 @@ class WaitFor(_Value):
         return self
 
 
-class Find(_Value):
+class Find(_ActionValue):
     """Show the places of the page that hold these words, with their refs; `links` adds where links lead."""
 
     kind: Literal["find"]
@@ -191,7 +193,7 @@ class Find(_Value):
     links: bool = False
 
 
-class Read(_Value):
+class Read(_ActionValue):
     """Show a part of the page in full: element `ref`, or the whole page; `page` counts from 1; `links` adds where links lead."""
 
     kind: Literal["read"]
@@ -200,7 +202,7 @@ class Read(_Value):
     links: bool = False
 
 
-class Extract(_Value):
+class ExtractValues(_ActionValue):
     """Take the values of a JSON schema off the page and `urls`, each once `click` is clicked; the answer's schema where `wanted` is left out."""
 
     kind: Literal["extract"]
@@ -209,7 +211,7 @@ class Extract(_Value):
     click: Ref | None = None
 
 
-class Answer(_Value):
+class Answer(_ActionValue):
     """End the run with an answer, the passage that bears it, and where that stands; `data` only where the answer has a schema."""
 
     kind: Literal["answer"]
@@ -219,7 +221,7 @@ class Answer(_Value):
     data: Any = None
 
 
-class GiveUp(_Value):
+class GiveUp(_ActionValue):
     """End the run without an answer, and say why."""
 
     kind: Literal["give_up"]
@@ -228,7 +230,7 @@ class GiveUp(_Value):
 
 PageAction = (
     Navigate | Back | Click | Hover | Drag | Type | FillForm | Select | Check | Press | Scroll | Upload
-    | Download | Dialog | Tab | WaitFor | Find | Read | Extract
+    | Download | Dialog | Tab | WaitFor | Find | Read | ExtractValues
 )  # fmt: skip
 """What `perform` applies."""
 
@@ -241,36 +243,63 @@ Action = Annotated[PageAction | Terminal, Field(discriminator="kind")]
 ACTION: TypeAdapter[PageAction | Terminal] = TypeAdapter(Action)
 """Validates one action from JSON or a dict."""
 
+_REF = re.compile(r"(?:f\d+)?e\d+")
+
+
+def is_ref(target: str) -> bool:
+    """Whether an element is called by its ref, and not by its name."""
+    return _REF.fullmatch(target) is not None
+
+
+def name_targets(action: PageAction) -> tuple[str, ...]:
+    """The refs or names of the elements that an action acts on."""
+    if isinstance(action, FillForm):
+        return tuple(field.ref for field in action.fields)
+    targets = (getattr(action, part, None) for part in ("ref", "to"))
+    return tuple(target for target in targets if target is not None)
+
+
+def with_targets(action: PageAction, change: Callable[[str], str]) -> PageAction:
+    """An action with `change` applied to the refs or names of its elements."""
+    if isinstance(action, FillForm):
+        fields = tuple(field.model_copy(update={"ref": change(field.ref)}) for field in action.fields)
+        return action.model_copy(update={"fields": fields})
+    targets = {part: getattr(action, part, None) for part in ("ref", "to")}
+    return action.model_copy(update={part: change(name) for part, name in targets.items() if name is not None})
+
+
+def is_reading(action: PageAction) -> bool:
+    """Whether an action changes nothing of a page."""
+    return isinstance(action, Find | Read | ExtractValues | WaitFor) or (
+        isinstance(action, Tab) and action.op == "list"
+    )
+
 
 OutcomeKind = Literal[
     "done",  # everything asked was done
     "page_changed",  # stopped early: an action replaced the page, so the refs of the rest were void
-    "unknown_ref",  # a ref that is not in the last observation
+    "unknown_ref",  # a ref that the last observation does not have, or a name that fits no element or several
     "stale_ref",  # its element has left the page since the last observation
-    "not_possible",  # the element is there but cannot take this action (disabled, covered, not a field, no option)
+    "not_possible",  # the element cannot take this action (disabled, covered, not a field, no such option)
     "timed_out",  # the page answered, but not in time
     "unreachable",  # the address could not be opened
     "http_error",  # the server answered with an error page, which is shown
     "refused",  # a safety rule stopped it
     "dialog_open",  # a dialog must be answered first
     "nothing_to_do",  # no history, no dialog, no such tab, no download came
-    "page_recovered",  # the page hung or crashed; a new one stands in its place
-    "browser_gone",  # the browser died and could not be brought back
+    "page_recovered",  # the page hung or crashed, and an empty tab replaced it
+    "browser_gone",  # the browser died and could not be started again
 ]
 
 
-class _OutcomeValue(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class ActionResult(_OutcomeValue):
-    """One action and what came of it.
+class ActionResult(_ActionValue):
+    """One action and its result.
 
     Attributes:
-        seen: what one that reads showed, where others followed it.
+        seen: what a reading action showed, where other actions followed it.
         late: what the page was kept from sending after the action before.
-        note: what its caller would not expect of one that was done.
-        named: the elements that it called by their names; `action` has their refs.
+        note: what the caller of a successful action would not expect.
+        named: the elements that the action called by name; `action` has their refs.
     """
 
     action: PageAction
@@ -287,12 +316,12 @@ class ActionResult(_OutcomeValue):
         return self.kind == "done"
 
 
-class Outcome(_OutcomeValue):
-    """What came of one decision's actions.
+class Outcome(_ActionValue):
+    """The result of one decision's actions.
 
     Attributes:
         results: one for each action that was tried, in order.
-        observation: the page afterwards, behind an open dialog that alone; None where there is no page to look at.
+        observation: the page afterwards, only the dialog where one is open; None without a page to look at.
         skipped: how many actions were left undone.
         downloads: paths of the files that arrived.
     """
@@ -306,19 +335,19 @@ class Outcome(_OutcomeValue):
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """What was seen, in order, the page afterwards last; title and address of a page once."""
+        """The texts of all observations in order, the page afterwards last; title and address of a page once."""
         seen = [*(result.seen for result in self.results), self.observation]
         return without_repeats([one for one in seen if one is not None])
 
     @property
     def late(self) -> bool:
-        """Whether the page was kept from sending something after actions that were over."""
+        """Whether the page was kept from sending something after an action had ended."""
         return any(result.late for result in self.results)
 
     @property
     def notes(self) -> str:
-        """What the page was kept from sending after actions that were over, and what is to be said of those that were done; empty where there is nothing."""
-        return "; ".join(said for result in self.results for said in (result.late, result.note) if said)
+        """What the page was kept from sending late, and the notes on successful actions; empty without any."""
+        return "; ".join(note for result in self.results for note in (result.late, result.note) if note)
 
     @property
     def ok(self) -> bool:
@@ -327,14 +356,14 @@ class Outcome(_OutcomeValue):
 
 
 class Said(NamedTuple):
-    """What is said of an action that was done, and what its caller would not expect of it."""
+    """The message of a successful action, and a note on what its caller would not expect."""
 
     message: str
     note: str = ""
 
 
 class Stop(Exception):
-    """An action was not done, for a reason in one line; `covered` where another element lies over the one meant."""
+    """An action was not done, for a reason in one line. `covered`: another element lies over the one meant."""
 
     def __init__(self, kind: OutcomeKind, message: str, covered: bool = False) -> None:
         super().__init__(message)

@@ -255,7 +255,7 @@ class Collected:
 
 async def collect(
     window: Window,
-    action: act.Extract,
+    action: act.ExtractValues,
     do: Callable[[act.PageAction], Awaitable[ActionResult]],
     read: Callable[[ActionResult], Awaitable[ActionResult]],
     room: int,

@@ -1,4 +1,4 @@
-"""Opens an address, and goes back."""
+"""Opens addresses, goes back, works with tabs and dialogs, and waits until a page has come to rest."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from playwright.async_api import Error, Page
 from playwright.async_api import TimeoutError as PageTimeout
 
-from browser_agent.actions import Dialog, Navigate, Stop, Tab, WaitFor
+from browser_agent.actions import Back, Dialog, Navigate, Stop, Tab, WaitFor
 from browser_agent.browser.page_events import Mark
 from browser_agent.browser.window import DialogOpened, PageLost, PageSilent, Window
 from browser_agent.network.egress import origin_of
@@ -48,7 +48,6 @@ async def navigate(window: Window, action: Navigate) -> str:
     """Open an address in the current tab. Raises Stop: the scheme is refused, or the address cannot be opened; the message says why."""
     check_address(action.url)
     _check_rule(window, action.url)
-    refused = window.proxy.refused if window.proxy is not None else 0
     seconds = window.limits.navigation
     begun = window.downloads.count
     await _make_room(window)
@@ -62,11 +61,11 @@ async def navigate(window: Window, action: Navigate) -> str:
             return "the address is a file"
         if _INTERRUPTED in error.message:
             return "opened; the page went on to another address"
-        await check_barred(window, refused)
+        await check_barred(window)
         raise Stop("unreachable", _explain(error.message)) from error
     finally:
         window.leaving = False
-    await check_barred(window, refused)
+    await check_barred(window)
     status = window.events.status
     if status is not None and status >= 400:
         raise Stop("http_error", f"the server answers {status}")
@@ -91,17 +90,17 @@ async def _go(window: Window, url: str, seconds: float) -> None:
                 raise
 
 
-async def back(window: Window) -> str:
+async def go_back(window: Window, _: Back) -> str:
     """Go one page back. Raises Stop: there is no page before this one."""
-    seconds = window.limits.navigation
-    before = window.page.url
+    seconds, page = window.limits.navigation, window.page
+    before = page.url
     try:
-        response = await window.running(window.page.go_back(wait_until="commit", timeout=seconds * 1000), seconds + 0.3)
+        response = await window.running(page.go_back(wait_until="commit", timeout=seconds * 1000), seconds + 0.3)
     except TimeoutError as error:
         raise Stop("timed_out", "the page before this one does not come; navigate to it by address") from error
     except Error as error:
         raise Stop("unreachable", _explain(error.message)) from error
-    if response is None and window.page.url == before:
+    if response is None and page.url == before:
         raise Stop("nothing_to_do", "there is no page before this one")
     return "went back"
 
@@ -119,22 +118,23 @@ def check_address(url: str) -> None:
     raise Stop("refused", "only http:// and https:// addresses are opened")
 
 
-async def check_barred(window: Window, refused: int) -> None:
-    """See whether the document was let through. One that was not leaves an empty tab: what stands in its place is no page.
+async def check_barred(window: Window) -> None:
+    """See whether the filter proxy let the document through, and leave an empty tab where it did not.
 
     Raises:
-        Stop: the filter proxy refused it, or found nothing at its address.
+        Stop: it refused the document, or found nothing at its address.
     """
-    barred = window.events.barred
-    if barred is None or window.proxy is None:
+    barred, proxy = window.events.barred, window.proxy
+    if barred is None or proxy is None:
         return
     try:
         await window.running(window.page.goto("about:blank"), window.limits.repair)
     except (Error, TimeoutError, DialogOpened, PageLost, PageSilent):
         await window.recover()
-    if window.proxy.refused == refused:
+    refusal = next((one for one in reversed(proxy.refusals) if (one.host, one.port) == barred), None)
+    if refusal is None:
         raise Stop("unreachable", "nothing answers at that address, or no host of that name is known")
-    raise Stop("refused", _RULES[window.proxy.refusals[-1].reason])
+    raise Stop("refused", _RULES[refusal.reason])
 
 
 def _check_rule(window: Window, url: str) -> None:
@@ -155,14 +155,14 @@ def _explain(message: str) -> str:
     return _SAYS.get(name, f"the address cannot be opened ({name.lower().replace('_', ' ')})")
 
 
-async def dialog(window: Window, action: Dialog) -> str:
+async def answer_dialog(window: Window, action: Dialog) -> str:
     """Answer the open dialog. Raises Stop: none is open."""
     if not await window.answer_dialog(action.accept, action.text):
         raise Stop("nothing_to_do", "no dialog is open")
     return "accepted the dialog" if action.accept else "dismissed the dialog"
 
 
-async def tab(window: Window, action: Tab) -> str:
+async def use_tab(window: Window, action: Tab) -> str:
     """Do one thing with the tabs. Raises Stop: there is no such tab, or its address cannot be opened."""
     match action.op:
         case "list":

@@ -1,27 +1,27 @@
-"""Does the actions of one decision in order, and observes the page once after them."""
+"""Does the actions of one decision in order, under time limits, and observes the page once after them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import assert_never
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
 
 from browser_agent import actions as act
-from browser_agent.actions import ActionResult, Dialog, Navigate, Outcome, OutcomeKind, PageAction, Said, Stop, Tab
-from browser_agent.actions.asking import Done, do_guarded, only_looks
-from browser_agent.actions.elements import (
-    click,
-    drag,
-    hover,
-    is_ref,
-    name_targets,
-    press,
-    require_known,
-    resolve,
-    scroll,
-)
+from browser_agent.actions import ActionResult, Outcome, OutcomeKind, Said, Stop, is_ref, name_targets
+from browser_agent.actions.asking import Done, do_guarded
+from browser_agent.actions.elements import click, drag, find_element, hover, press, resolve, scroll
 from browser_agent.actions.forms import check, download, fill_form, say_download, select, type_text, upload
-from browser_agent.actions.look import Collected, Look, Showing, Sight, collect, look, look_from_outside, share
-from browser_agent.actions.navigate import back, check_barred, dialog, navigate, settle, tab, wait_for
+from browser_agent.actions.look import Collected, Look, Showing, collect, look, look_from_outside, share
+from browser_agent.actions.navigate import (
+    answer_dialog,
+    check_barred,
+    go_back,
+    navigate,
+    settle,
+    use_tab,
+    wait_for,
+)
 from browser_agent.browser.window import DialogOpened, PageLost, PageSilent, Window
 from browser_agent.observation import Observation
 from browser_agent.observation.observe import Fields, Lean, Part, Places, View
@@ -29,45 +29,40 @@ from ctxfold.errors import BrowserGone
 
 _DIALOGS = 5
 """Dialogs answered in a row, without another action between, after which the next costs a page its life."""
-_NEXT = 0.15
+_NEXT_DIALOG = 0.15
 """Seconds in which a page that opens dialog after dialog opens the next."""
-
-
-def lost(how: PageLost) -> str:
-    """What became of a page, and what to do next."""
-    return f"the page {how}; an empty tab stands in its place: navigate on from there"
-
-
-async def make_way(window: Window, action: PageAction) -> None:
-    """Clear the way for what leaves a page; leave a dialog open before anything else.
-
-    A page that is left opens its dialogs to nobody: they are dismissed. Where one goes on opening them, or does not
-    answer, an address is opened in a fresh tab in its place, and another tab is turned to as if there were none.
-
-    Raises:
-        PageLost: a page was to have yet another of its dialogs answered.
-        BrowserGone: no browser could be brought back.
-    """
-    if isinstance(action, Dialog) and window.dialog is not None and window.answered >= _DIALOGS:
-        raise PageLost("opened dialog after dialog and was closed")
-    if not _leaves(action):
-        return
-    for _ in range(_DIALOGS):
-        if window.dialog is None:
-            break
-        await window.answer_dialog(False, None)
-        await window.dialog_comes(_NEXT)
-    if isinstance(action, Tab):
-        window.forget_dialog()
-    elif window.dialog is not None or window.events.silent_since is not None:
-        await window.recover()
-
-
-def _leaves(action: PageAction) -> bool:
-    return isinstance(action, Navigate) or (isinstance(action, Tab) and action.op != "list")
-
-
 _SILENT = "the page does not answer yet; it is left as it is: look again in a moment, or navigate elsewhere"
+
+
+async def _show(window: Window, action: act.Find | act.Read | act.ExtractValues) -> str:
+    """Check the ref of an action that reads. The look after it shows its part of the page."""
+    if isinstance(action, act.Read) and action.ref is not None:
+        find_element(window, action.ref)
+    return "shown"
+
+
+ACTIONS: Mapping[type, Callable[[Window, Any], Awaitable[str | Said]]] = {
+    act.Navigate: navigate,
+    act.Back: go_back,
+    act.Click: click,
+    act.Hover: hover,
+    act.Drag: drag,
+    act.Type: type_text,
+    act.FillForm: fill_form,
+    act.Select: select,
+    act.Check: check,
+    act.Press: press,
+    act.Scroll: scroll,
+    act.Upload: upload,
+    act.Download: download,
+    act.Dialog: answer_dialog,
+    act.Tab: use_tab,
+    act.WaitFor: wait_for,
+    act.Find: _show,
+    act.Read: _show,
+    act.ExtractValues: _show,
+}
+"""What does each action. It returns a message, and raises `Stop` where the action cannot be done."""
 
 
 async def perform(
@@ -77,254 +72,226 @@ async def perform(
 
     Args:
         window: where to act.
-        actions: in order. They stop at the first that cannot be done, and where one replaced the page beneath a next that
-            has a ref of it. None at all just looks. What reads shows its part; where several do, they share the room.
+        actions: in order. They stop at the first that cannot be done, and where one replaced the page of a later one
+            that has a ref. Without any it just looks. Each that reads shows its part; several share the room.
         need: what the task is after, in its words: the observation puts that first.
-        whole: show the page also where what changed on it would do.
+        whole: show the page also where its changes alone would do.
 
     Returns:
-        What came of it. Nothing a page does makes this raise. One that does not answer costs at most `Limits.whole`
-        seconds and is left as it is; one that crashed, or has not answered for `Limits.silence`, is closed, and an empty
-        tab stands in its place.
+        The outcome. Nothing a page does makes this raise. A page that does not answer costs at most `Limits.whole`
+        seconds and is left as it is; one that crashed, or has not answered for `Limits.silence`, is closed, and an
+        empty tab replaces it.
     """
     window.begin_call()
     window.begin()
-    results: list[ActionResult] = []
-    sights: dict[int, Showing] = {}
-    view: View = Lean()
-    moved = False
+    call = _Call(window, need or "")
     for number, action in enumerate(actions):
-        later = actions[number + 1 :]
-        if isinstance(action, act.Extract) and (action.urls or action.click) and action.wanted is not None:
-            (result, taken), changed = await _collect(window, action, need or ""), True
+        await call.do(action, actions[number + 1 :])
+        if call.ended:
+            break
+    return await call.finish(len(actions) - len(call.results), whole)
+
+
+@dataclass(slots=True)
+class _Call:
+    """The actions of one call so far, and the looks at the page whose texts share the room of its answer."""
+
+    window: Window
+    need: str
+    results: list[ActionResult] = field(default_factory=list)
+    sights: dict[int, Showing] = field(default_factory=dict)
+    moved: bool = False
+    ended: bool = False
+
+    async def do(self, action: act.PageAction, later: Sequence[act.PageAction]) -> None:
+        """Do the next action, and find out whether `later` ones may still be done."""
+        window = self.window
+        if isinstance(action, act.ExtractValues) and (action.urls or action.click) and action.wanted is not None:
+            result, taken = await collect(window, action, self._do_one, self._read, window.settings.budget)
+            changed = True
             if taken is not None:
-                sights[number] = taken
+                self.sights[len(self.results)] = taken
         else:
             result, changed = await _do(window, action)
-        view = _view(result.action) if result.ok else Lean()
-        if later and result.seen is None and view != Lean():
-            result = await _with_view(window, result, need or "", sights, number)
-        results.append(result)
-        moved = moved or changed
-        if not result.ok or (
-            later and ((moved and not _means_any_page(later[0])) or window.spent() > window.limits.call)
-        ):
-            break
-    how = Look(view, need or "", bool(results) and not whole)
-    return await _outcome(window, results, len(actions) - len(results), sights, how)
+            if later and result.ok and _find_view(result.action) != Lean():
+                result = await self._read(result)
+        self.results.append(result)
+        self.moved = self.moved or changed
+        stays = not self.moved or not later or _means_any_page(later[0])
+        self.ended = not result.ok or not stays or window.spent() > window.limits.call
+
+    async def _do_one(self, action: act.PageAction) -> ActionResult:
+        return (await _do(self.window, action))[0]
+
+    async def _read(self, result: ActionResult) -> ActionResult:
+        """The result of an action that reads, with what it showed."""
+
+        async def see() -> Done:
+            sight = self.sights[len(self.results)] = await look(self.window, Look(_find_view(result.action), self.need))
+            return result.model_copy(update={"seen": sight.seen}), False
+
+        return (await _catch(self.window, result.action, see))[0]
+
+    async def finish(self, skipped: int, whole: bool) -> Outcome:
+        """Look at the page, and share the room of the answer among all looks."""
+        window, results, sights = self.window, self.results, self.sights
+        last = results[-1] if results else None
+        kind, message = (last.kind, last.message) if last is not None else ("done", "looked")
+        known = self._find_known()
+        if isinstance(sights.get(len(results) - 1), Collected):  # the rows of several pages replace the page
+            sights[len(results)] = sights.pop(len(results) - 1)
+        elif known is None and kind != "browser_gone":
+            view = _find_view(last.action) if last is not None and last.ok else Lean()
+            kind, message = await self._look(Look(view, self.need, bool(results) and not whole), kind, message)
+        if kind == "done" and skipped:
+            kind, why = self._explain_skipped(skipped)
+            message = f"{message}; {why}"
+        shared = await share(tuple(sights.values()), window.settings.budget)
+        seen = {number: sight.seen for number, sight in zip(sights, shared, strict=True)}
+        scrub = window.settings.secrets.scrub
+        return Outcome(
+            kind=kind,
+            message=scrub(message),
+            observation=seen.pop(len(results), known),
+            results=tuple(
+                result.model_copy(update={"message": scrub(result.message), "seen": seen.get(number)})
+                for number, result in enumerate(results)
+            ),
+            skipped=skipped,
+            downloads=window.downloads.take(),
+        )
+
+    def _find_known(self) -> Observation | None:
+        """The last look, where it shows the page because nothing was done since."""
+        window, results = self.window, self.results
+        kept = window.last is not None and window.last.view == "page" and window.controls.now is window.last.refs
+        return window.last if kept and len(results) == 1 and results[0].kind == "unknown_ref" else None
+
+    async def _look(self, how: Look, kind: OutcomeKind, message: str) -> tuple[OutcomeKind, str]:
+        """Look at the page after the actions. Returns what became of the call: a page may be lost as it is looked at."""
+        window, number = self.window, len(self.results)
+        try:
+            self.sights[number] = await look(window, how)
+            return kind, message
+        except PageSilent:
+            self.sights[number] = await look_from_outside(window)
+            return "timed_out", _SILENT
+        except PageLost as fault:
+            lost = _explain_lost(fault)
+        try:
+            await window.recover()
+        except BrowserGone as gone:
+            return "browser_gone", str(gone)
+        with suppress(PageLost, PageSilent):  # the fresh tab is lost too: then there is nothing to see
+            self.sights[number] = await look(window, Look(need=how.need))
+        return ("refused", f"{message}; {lost}") if kind == "refused" else ("page_recovered", lost)
+
+    def _explain_skipped(self, skipped: int) -> tuple[OutcomeKind, str]:
+        """Why actions were left though none failed."""
+        if self.window.spent() > self.window.limits.call:
+            return "timed_out", f"no time for {skipped} more: go on with those"
+        return "page_changed", f"the page changed, so {skipped} more were left: look and go on"
 
 
 def _means_any_page(action: act.PageAction) -> bool:
-    """Whether an action may go on after the page changed: it has no ref of the page before, and says itself what it is after."""
+    """Whether an action may go on after the page changed, because it names what it is after without a ref."""
     targets = name_targets(action)
     if targets:
         return not any(map(is_ref, targets))
-    return isinstance(action, act.Navigate | act.Back | act.WaitFor | act.Find | act.Extract | act.Read | act.Scroll)
+    return isinstance(
+        action, act.Navigate | act.Back | act.WaitFor | act.Find | act.ExtractValues | act.Read | act.Scroll
+    )
 
 
-async def _collect(window: Window, action: act.Extract, need: str) -> tuple[ActionResult, Collected | None]:
-    """An extraction over several pages; each has as long as one page has."""
-
-    async def do(one: act.PageAction) -> ActionResult:
-        return (await _do(window, one))[0]
-
-    async def read(result: ActionResult) -> ActionResult:
-        return await _with_view(window, result, need, {}, 0)
-
-    return await collect(window, action, do, read, window.settings.budget)
-
-
-async def _with_view(
-    window: Window, result: ActionResult, need: str, sights: dict[int, Showing], number: int
-) -> ActionResult:
-    """A reading that others follow, with what it showed, which is put among the sights of the call."""
-    try:
-        sights[number] = sight = await look(window, Look(_view(result.action), need))
-    except PageSilent:
-        return ActionResult(action=result.action, kind="timed_out", message=_SILENT)
-    except PageLost as how:
-        return (await _recovered(window, result.action, lost(how)))[0]
-    return result.model_copy(update={"seen": sight.seen})
-
-
-async def _do(window: Window, action: act.PageAction) -> Done:
-    """One action and its rest, with the gate armed; its elements are looked for first."""
-    window.begin()
-    try:
-        meant, named = await resolve(window, action)
-        result, changed = await do_guarded(window, meant, lambda: _do_unguarded(window, meant), settle)
-        return result.model_copy(update={"named": named}), changed
-    except Stop as stop:
-        return ActionResult(action=action, kind=stop.kind, message=str(stop)), False
-    except PageSilent:
-        return ActionResult(action=action, kind="timed_out", message=_SILENT), False
-    except PageLost as how:
-        return await _recovered(window, action, lost(how))
-
-
-async def _do_unguarded(window: Window, action: act.PageAction) -> Done:
-    try:
-        await make_way(window, action)
-    except PageLost as how:
-        return await _recovered(window, action, lost(how))
-    except BrowserGone as gone:
-        return ActionResult(action=action, kind="browser_gone", message=str(gone)), False
-    page = window.page
-    mark = window.events.mark()
-    if window.dialog is not None and not isinstance(action, act.Dialog):
-        return ActionResult(
-            action=action, kind="dialog_open", message="a dialog is open; answer it with dialog first"
-        ), False
-    refused = window.proxy.refused if window.proxy is not None else 0
-    begun = window.downloads.count
-    try:
-        said = await _apply(window, action)
-        message, note = said if isinstance(said, Said) else (said, "")
-        changed = not only_looks(action) and await settle(window, page, mark, window.limits.settle)
-        if changed:
-            await check_barred(window, refused)
-        if window.downloads.count > begun:
-            message = await say_download(window, message)
-    except Stop as stop:
-        return ActionResult(action=action, kind=stop.kind, message=str(stop)), False
-    except DialogOpened:
-        return ActionResult(action=action, kind="done", message="done, and a dialog opened"), True
-    except PageSilent:
-        return ActionResult(action=action, kind="timed_out", message=_SILENT), False
-    except PageLost as how:
-        return await _recovered(window, action, lost(how))
-    if not isinstance(action, act.Dialog):
-        window.answered = 0
-    return ActionResult(action=action, kind="done", message=message, note=note), changed
-
-
-async def _apply(window: Window, action: act.PageAction) -> str | Said:
-    match action:
-        case act.Navigate():
-            return await navigate(window, action)
-        case act.Back():
-            return await back(window)
-        case act.Click():
-            return await click(window, action)
-        case act.Hover():
-            return await hover(window, action)
-        case act.Drag():
-            return await drag(window, action)
-        case act.Type():
-            return await type_text(window, action)
-        case act.FillForm():
-            return await fill_form(window, action)
-        case act.Select():
-            return await select(window, action)
-        case act.Check():
-            return await check(window, action)
-        case act.Press():
-            return await press(window, action)
-        case act.Scroll():
-            return await scroll(window, action)
-        case act.Upload():
-            return await upload(window, action)
-        case act.Download():
-            return await download(window, action)
-        case act.Dialog():
-            return await dialog(window, action)
-        case act.Tab():
-            return await tab(window, action)
-        case act.WaitFor():
-            return await wait_for(window, action)
-        case act.Find() | act.Read() | act.Extract():
-            return _readable(window, action)
-        case _:
-            assert_never(action)
-
-
-def _readable(window: Window, action: act.Find | act.Read | act.Extract) -> str:
-    if isinstance(action, act.Read) and action.ref is not None:
-        require_known(window, action.ref)
-    return "shown"
-
-
-def _view(action: act.PageAction) -> View:
+def _find_view(action: act.PageAction) -> View:
+    """The view of the page that an action asks for."""
     match action:
         case act.Find(query=query, links=links):
             return Places((query,) if isinstance(query, str) else query, links)
         case act.Read(ref=ref, page=page, links=links):
             return Part(ref, page, links)
-        case act.Extract(wanted=dict() as wanted):
+        case act.ExtractValues(wanted=dict() as wanted):
             return Fields(wanted)
         case _:
             return Lean()
 
 
-async def _recovered(window: Window, action: act.PageAction, why: str) -> Done:
+async def _do(window: Window, action: act.PageAction) -> Done:
+    """One action and the settling after it, with the gate armed; its elements are looked for first."""
+    window.begin()
+
+    async def do() -> Done:
+        meant, named = await resolve(window, action)
+        result, changed = await do_guarded(window, meant, lambda: _catch(window, meant, lambda: _act(window, meant)))
+        return result.model_copy(update={"named": named}), changed
+
+    return await _catch(window, action, do)
+
+
+async def _catch(window: Window, action: act.PageAction, work: Callable[[], Awaitable[Done]]) -> Done:
+    """Do `work` for an action. Whatever goes wrong with the page becomes the action's result."""
+    kind: OutcomeKind
+    changed = False
     try:
-        await window.recover()
-    except BrowserGone as gone:
-        return ActionResult(action=action, kind="browser_gone", message=str(gone)), False
-    window.answered = 0
-    return ActionResult(action=action, kind="page_recovered", message=why), True
-
-
-async def _outcome(
-    window: Window, results: Sequence[ActionResult], skipped: int, sights: dict[int, Showing], how: Look
-) -> Outcome:
-    last = results[-1] if results else None
-    kind: OutcomeKind = last.kind if last is not None else "done"
-    message = last.message if last is not None else "looked"
-    known = _known(window, results)
-    if isinstance(sights.get(len(results) - 1), Collected):  # rows off several pages stand for the page
-        sights[len(results)] = sights.pop(len(results) - 1)
-    elif known is None and kind != "browser_gone":
-        sight: Sight | None = None
         try:
-            sight = await look(window, how)
-        except PageSilent:
-            kind, message, sight = "timed_out", _SILENT, await look_from_outside(window)
-        except PageLost as fault:
-            became, why, sight = await _look_again(window, how.need, lost(fault))
-            stays = kind == "refused" and became == "page_recovered"
-            kind, message = (kind, f"{message}; {why}") if stays else (became, why)
-        if sight is not None:
-            sights[len(results)] = sight
-    if kind == "done" and skipped:
-        kind, why = _why_left(window, skipped)
-        message = f"{message}; {why}"
-    shared = await share(tuple(sights.values()), window.settings.budget)
-    seen = {at: sight.seen for at, sight in zip(sights, shared, strict=True)}
-    observation = seen.pop(len(results), known)
-    scrub = window.settings.secrets.scrub
-    return Outcome(
-        kind=kind,
-        message=scrub(message),
-        observation=observation,
-        results=tuple(
-            one.model_copy(update={"message": scrub(one.message), "seen": seen.get(at)})
-            for at, one in enumerate(results)
-        ),
-        skipped=skipped,
-        downloads=window.downloads.take(),
-    )
-
-
-def _known(window: Window, results: Sequence[ActionResult]) -> Observation | None:
-    """What shows the page without another look: the last look, where nothing was done since."""
-    kept = window.last is not None and window.last.view == "page" and window.controls.now is window.last.refs
-    return window.last if kept and len(results) == 1 and results[0].kind == "unknown_ref" else None
-
-
-def _why_left(window: Window, skipped: int) -> tuple[OutcomeKind, str]:
-    """Why actions were left though none failed."""
-    if window.spent() > window.limits.call:
-        return "timed_out", f"no time for {skipped} more: go on with those"
-    return "page_changed", f"the page changed, so {skipped} more were left: look and go on"
-
-
-async def _look_again(window: Window, need: str, why: str) -> tuple[OutcomeKind, str, Sight | None]:
-    """After a page was lost while it was looked at: a fresh tab, and a look at that."""
-    try:
-        await window.recover()
-        return "page_recovered", why, await look(window, Look(need=need))
-    except (PageLost, PageSilent):
-        return "page_recovered", why, None
+            return await work()
+        except PageLost as lost:
+            await window.recover()
+            window.answered = 0
+            kind, message, changed = "page_recovered", _explain_lost(lost), True
+    except Stop as stop:
+        kind, message = stop.kind, str(stop)
+    except DialogOpened:
+        kind, message, changed = "done", "done, and a dialog opened", True
+    except PageSilent:
+        kind, message = "timed_out", _SILENT
     except BrowserGone as gone:
-        return "browser_gone", str(gone), None
+        kind, message = "browser_gone", str(gone)
+    return ActionResult(action=action, kind=kind, message=message), changed
+
+
+def _explain_lost(how: PageLost) -> str:
+    return f"the page {how}; an empty tab replaced it: navigate on from there"
+
+
+async def _act(window: Window, action: act.PageAction) -> Done:
+    """Do an action, and wait until the page has come to rest."""
+    await _make_way(window, action)
+    if window.dialog is not None and not isinstance(action, act.Dialog):
+        raise Stop("dialog_open", "a dialog is open; answer it with dialog first")
+    page, mark, begun = window.page, window.events.mark(), window.downloads.count
+    said = await ACTIONS[type(action)](window, action)
+    message, note = said if isinstance(said, Said) else (said, "")
+    changed = not act.is_reading(action) and await settle(window, page, mark, window.limits.settle)
+    if changed:
+        await check_barred(window)
+    if window.downloads.count > begun:
+        message = await say_download(window, message)
+    if not isinstance(action, act.Dialog):
+        window.answered = 0
+    return ActionResult(action=action, kind="done", message=message, note=note), changed
+
+
+async def _make_way(window: Window, action: act.PageAction) -> None:
+    """Clear the way for an action that leaves a page; leave a dialog open before any other.
+
+    A page that is left opens its dialogs to nobody: they are dismissed. Where it goes on opening them, or does not
+    answer, an address is opened in a fresh tab, and another tab is turned to as if there were no dialog.
+
+    Raises:
+        PageLost: yet another of a page's dialogs was to be answered.
+        BrowserGone: no browser could be started again.
+    """
+    if isinstance(action, act.Dialog) and window.dialog is not None and window.answered >= _DIALOGS:
+        raise PageLost("opened dialog after dialog and was closed")
+    if act.is_reading(action) or not isinstance(action, act.Navigate | act.Tab):
+        return
+    for _ in range(_DIALOGS):
+        if window.dialog is None:
+            break
+        await window.answer_dialog(False, None)
+        await window.dialog_comes(_NEXT_DIALOG)
+    if isinstance(action, act.Tab):
+        window.forget_dialog()
+    elif window.dialog is not None or window.events.silent_since is not None:
+        await window.recover()

@@ -1,4 +1,6 @@
-"""`BrowserAgent`: opens a browser and a session and carries tasks out, one, several side by side, or as a stream of steps."""
+"""`BrowserAgent`: opens a browser and a session and carries tasks out, one, several side by side, or as a stream of
+steps.
+"""
 
 from __future__ import annotations
 
@@ -75,7 +77,9 @@ async def run_side_by_side(
 async def stream_steps(
     begin: Callable[[Callable[[StepTaken], None]], Coroutine[Any, Any, RunResult]],
 ) -> AsyncIterator[StepTaken | RunResult]:
-    """Yield the steps of a run and then its result. `begin` starts the run with a function to call for each step; closing the iterator ends it."""
+    """Yield the steps of a run and then its result. `begin` starts the run with a function to call for each step;
+    closing the iterator ends it.
+    """
     steps = asyncio.Queue[StepTaken | None]()
     running = asyncio.ensure_future(begin(steps.put_nowait))
     running.add_done_callback(lambda _: steps.put_nowait(None))
@@ -146,14 +150,16 @@ class BrowserAgent:
             task: the task in words; when resuming, empty for the session's own goal.
             start_url: the page to begin on. The explorer needs one; a model may find its own.
             watching: functions that are called at each step.
-            schema: the form of the answer, as a JSON schema or a pydantic model; None for words. The result's `data` then has
+            schema: the form of the answer, as a JSON schema or a pydantic model; None for words. The result's `data`
+                then has
                 this form, and `answer` is the same as JSON.
 
         Returns:
             The result, also of a run that finds nothing or reaches a limit.
 
         Raises:
-            InputError: no task, no start page, not a web address, a session name in use, or a schema that cannot be used.
+            InputError: no task, no start page, not a web address, a session name in use, or a schema that cannot be
+                used.
             PageUnreachable: the start page cannot be opened.
             BrowserError: no browser, or one that is lost for good.
             ModelError: the model cannot be asked. The session keeps the steps taken so far.
@@ -209,7 +215,8 @@ class BrowserAgent:
         return stream_steps(lambda step: self.run(task, start_url, Watching(step=step, hooks=held), schema))
 
     async def map(self, tasks: Iterable[str | tuple[str, str]], limit: int = 4) -> list[RunResult]:
-        """Carry out tasks side by side in one browser, each in a window and a session of its own; files it writes are named with its number.
+        """Carry out tasks side by side in one browser, each in a window and a session of its own; files it writes are
+        named with its number.
 
         Args:
             tasks: each in words, or in words and with the page to begin on.
@@ -265,7 +272,9 @@ class BrowserAgent:
             await self.close()
 
     def _check_new(self, task: str, start_url: str | None) -> None:
-        """Check the arguments of a new run before a browser is started or a session made. Raises InputError: one cannot be used."""
+        """Check the arguments of a new run before a browser is started or a session made. Raises InputError: one cannot
+        be used.
+        """
         if not task:
             raise InputError("there is no task; say in a sentence what is wanted")
         self._check_begin(start_url)
@@ -278,7 +287,8 @@ class BrowserAgent:
                 raise refuse_name(named)
 
     def _open(self, task: str) -> Session:
-        """The run's session: made, once nothing that the run needs is missing, or with `resume` the one that is there."""
+        """The run's session: made, once nothing that the run needs is missing, or with `resume` the one that is there.
+        """
         store, named, settings = self._keeping.store, self._keeping.session, choose_fold_settings(self._budget)
         if self._keeping.resume:
             if named is None:
@@ -297,7 +307,8 @@ class BrowserAgent:
             )
 
     def _decider(self, goal: str, evidence: Evidence, shape: Shape | None, seen: Sequence[Observation]) -> Decider:
-        """Make the decider: the explorer, which knows the pages `seen`, or a model with the explorer as its fallback."""
+        """Make the decider: the explorer, which knows the pages `seen`, or a model with the explorer as its fallback.
+        """
         explorer = Explorer(goal, seen, needs_model=shape is not None)
         if self._model is None:
             return explorer
@@ -311,7 +322,8 @@ class BrowserAgent:
     async def _window(
         self, held: AsyncExitStack, named: str | None, given: str | None, told: Watching, written: Written
     ) -> Window:
-        """Open a window, closed when `held` ends, whose browser may reach the `named` address and whatever the rules allow.
+        """Open a window, closed when `held` ends, whose browser may reach the `named` address and whatever the rules
+        allow.
 
         Only an address `given` in this call is trusted with effects: a resumed session may have begun anywhere.
         """

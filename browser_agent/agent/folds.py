@@ -14,7 +14,9 @@ from ctxfold.view.render import View
 from ctxfold.workspace import Block, By, RawStep, Tile, Workspace, spans
 
 READ, WRITE = 0.05, 1.25
-"""Price of a token read from the prompt cache and of one written to it, relative to an uncached token (provider price lists)."""
+"""Price of a token read from the prompt cache and of one written to it, relative to an uncached token (provider price
+lists).
+"""
 
 _REACH = 24
 """Steps over which a fold saves tokens: about the distance of two batches."""
@@ -42,7 +44,8 @@ def is_worth_folding(took: int, gives: int, behind: int, left: int) -> bool:
 
 
 def count_kept_blocks(view: View, workspace: Workspace, waiting: Collection[int] = ()) -> int:
-    """Count the leading blocks of a view that the next request keeps; the latest step is not kept when the decider folds each step after the next.
+    """Count the leading blocks of a view that the next request keeps; the latest step is not kept when the decider
+    folds each step after the next.
 
     Args:
         view: the view that is sent.
@@ -72,10 +75,11 @@ def overflows(workspace: Workspace, room: int) -> bool:
 
 
 def choose_newest_runs(workspace: Workspace, room: int, micro: float) -> tuple[tuple[int, int], ...]:
-    """Choose runs of full steps before the latest, newest first, that make enough room when they alone are folded; each as its first and last step.
+    """Choose runs of full steps before the latest, newest first, that make enough room when they alone are folded; each
+    as its first and last step.
 
-    The older past is then still read from the prompt cache; writing it anew would cost as much as reading it 25 times. Empty when they free
-    too little, or when the oldest steps are in full, which are folded first.
+    The older past is then still read from the prompt cache; writing it anew would cost as much as reading it 25 times.
+    Empty when they free too little, or when the oldest steps are in full, which are folded first.
     """
     runs: list[tuple[int, int]] = []
     freed, joined = 0.0, False
@@ -122,7 +126,9 @@ class Folds:
 
 
 def add_fold(session: Session, folds: Folds, decided: Decided, scrub: Callable[[str], str]) -> tuple[Folds, str]:
-    """Add a decision's fold to the waiting ones, in place of those it covers. Returns them, and why the fold was refused (empty: it was not)."""
+    """Add a decision's fold to the waiting ones, in place of those it covers. Returns them, and why the fold was
+    refused (empty: it was not).
+    """
     directive = decided.decision.fold
     if directive is None:
         return folds, ""
@@ -166,10 +172,16 @@ def _commit(session: Session, folds: Folds, due: Callable[[Workspace, WantedFold
 
 
 def _is_worth_committing(workspace: Workspace, fold: WantedFold, left: int, micro: float) -> bool:
-    """Decide whether a waiting fold pays; without a summary it is priced at the share `micro` of its steps. Raises FoldError: it cannot be made."""
+    """Decide whether a waiting fold pays; without a summary it is priced at the share `micro` of its steps. Raises
+    FoldError: it cannot be made.
+    """
     blocks = find_stretch(workspace, fold.first, fold.last)
     at = workspace.blocks.index(blocks[-1]) + 1
     behind = sum(block.tokens for block in workspace.blocks[at:])
     took = price_blocks(*blocks)
-    gives = int(micro * took) if fold.summary is None else price_blocks(write_tile(workspace, blocks, 0, fold.summary, "model"))
+    gives = (
+        int(micro * took)
+        if fold.summary is None
+        else price_blocks(write_tile(workspace, blocks, 0, fold.summary, "model"))
+    )
     return is_worth_folding(took, gives, behind, left)

@@ -1,4 +1,6 @@
-"""Records the steps of a run in its session, folds when its past is full, and reads back where an interrupted run ended."""
+"""Records the steps of a run in its session, folds when its past is full, and reads back where an interrupted run
+ended.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +13,7 @@ from typing import TypeVar
 
 import anyio.to_thread
 
-from browser_agent.actions import Answer, FillForm, GiveUp, Outcome, PageAction
-from browser_agent.actions.elements import is_ref, with_targets
+from browser_agent.actions import Answer, FillForm, GiveUp, Outcome, PageAction, is_ref, with_targets
 from browser_agent.agent.folds import (
     Folds,
     add_fold,
@@ -29,7 +30,7 @@ from browser_agent.network.secrets import Secrets
 from browser_agent.observation import Observation
 from browser_agent.observation.observe import from_log
 from ctxfold import Session, View
-from ctxfold.decisions.register import Trigger
+from ctxfold.decisions.extraction import Trigger
 from ctxfold.errors import InputError, RefError
 from ctxfold.models.deciders import Deciders, Maintained
 from ctxfold.session.recall import Recalled
@@ -46,7 +47,9 @@ AT = "now_at"
 """The field of an action's result that holds the page's address after it."""
 
 _LEAST_FORGOTTEN = 6
-"""Characters of the shortest password that is also removed from earlier records: a shorter one would remove ordinary text too."""
+"""Characters of the shortest password that is also removed from earlier records: a shorter one would remove ordinary
+text too.
+"""
 
 Scrub = Callable[[str], str]
 
@@ -101,7 +104,8 @@ def end_step(session: Session, step: int, asked: int, outcome: Outcome, undone: 
         undone: the result recorded for the others.
 
     Returns:
-        The ref of the page's snapshot (empty: there was no page), and the ref of the values last extracted (empty: none were).
+        The ref of the page's snapshot (empty: there was no page), and the ref of the values last extracted (empty: none
+        were).
     """
     values, page, results = "", outcome.observation, outcome.results
     for at in range(1, asked + 1):
@@ -271,7 +275,9 @@ def _records(session: Session, step: int) -> tuple[Recalled, ...]:
 
 
 def _address(records: tuple[Recalled, ...]) -> str | None:
-    """Read the page's address after the last action of a step; None when no result of ours names it. Page text is not read."""
+    """Read the page's address after the last action of a step; None when no result of ours names it. Page text is not
+    read.
+    """
     for record in reversed(records):
         if record.kind == "result" and record.origin == "tool":
             with suppress(ValueError):
@@ -281,7 +287,8 @@ def _address(records: tuple[Recalled, ...]) -> str | None:
     return None
 
 
-# Source: U-Fold keeps a to-do beside the dialogue; here an item of a run closes by evidence alone, the passage that answers it or a call that worked.
+# Source: U-Fold keeps a to-do beside the dialogue; here an item of a run closes by evidence alone, the passage that
+# answers it or a call that worked.
 
 
 def apply_todo(session: Session, decided: Decided, scrub: Callable[[str], str]) -> str:
@@ -423,7 +430,8 @@ class Journal:
         return Context(view, workspace, replace(kept, notes=notes), count_kept_blocks(view, workspace, waiting))
 
     async def begin(self, decided: Decided, left: int) -> Begun:
-        """Commit a decision's folds that pay, then its step without results, so that the log names it even if the process dies.
+        """Commit a decision's folds that pay, then its step without results, so that the log names it even if the
+        process dies.
 
         Args:
             decided: the decision.
@@ -445,7 +453,9 @@ class Journal:
             await self.do(lambda session: forget_typed(session, new))
 
     async def prune(self) -> Maintained:
-        """Mend the view of a run that repeats one decision: a router model chooses how, or the tries are folded into one tile."""
+        """Mend the view of a run that repeats one decision: a router model chooses how, or the tries are folded into
+        one tile.
+        """
         limit = Budget.of(self._budget, self._model).tokens
         if self._deciders.routes:
             done = await self._deciders.refactor(self._session, None, limit)
@@ -456,7 +466,8 @@ class Journal:
         return Maintained()
 
     async def close_turn(self, decided: Decided, text: str, sources: Sequence[Source]) -> int:
-        """Record the answer, or why there is none, as a reply, and close the to-do item it answers. Returns its step."""
+        """Record the answer, or why there is none, as a reply, and close the to-do item it answers. Returns its step.
+        """
 
         def reply(session: Session) -> int:
             refused = self._keep(session, decided, 0)
@@ -477,7 +488,9 @@ class Journal:
         return await self.do(commit)
 
     async def remember_pages(self, evidence: Evidence, begin: str | None) -> tuple[Observation, ...]:
-        """Return the pages that earlier runs of this session have seen, except the one at `begin`, and add them to `evidence`."""
+        """Return the pages that earlier runs of this session have seen, except the one at `begin`, and add them to
+        `evidence`.
+        """
 
         def read(session: Session) -> tuple[Observation, ...]:
             logged = [page for page in list_pages(session, REMEMBERED) if address(page.url) != address(begin or "")]
@@ -493,7 +506,9 @@ class Journal:
         await self.do(Session.close)
 
     def _keep(self, session: Session, decided: Decided, left: int) -> str:
-        """Apply a decision's fold, to-do and recalled lines, and keep the model's refused replies. Returns why any were refused."""
+        """Apply a decision's fold, to-do and recalled lines, and keep the model's refused replies. Returns why any were
+        refused.
+        """
         if decided.refused:
             kept = [(self._scrub(text), self._scrub(why)) for text, why in decided.refused]
             session.keep_refused(f"a step, asked of {decided.asked}", kept)
@@ -503,7 +518,9 @@ class Journal:
         return "; ".join(filter(None, (refused, *folds.refused, apply_todo(session, decided, self._scrub))))
 
     async def _make_room(self, room: int, limit: int) -> Maintained:
-        """Fold when the view is full: by the folding model, else by the embedded folder with a note. `room` is the share of the past in `limit`."""
+        """Fold when the view is full: by the folding model, else by the embedded folder with a note. `room` is the
+        share of the past in `limit`.
+        """
         budget = min(limit, max(int(room / self._session.settings.of(limit).high), MIN_BUDGET))
         if self.folder:
             return await self._deciders.maintain(self._session, budget)

@@ -1,4 +1,6 @@
-"""The result of a run and its cost; `Safety`: the sites, secrets and effects a run is allowed; `Hooks`: functions that may refuse steps."""
+"""The result of a run and its cost; `Safety`: the sites, secrets and effects a run is allowed; `Hooks`: functions that
+may refuse steps.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ if TYPE_CHECKING:
 
 
 Status = Literal["answered", "none_found", "stopped", "failed"]
-"""`answered`; `none_found`: looked and found no answer, or gave up; `stopped`: a limit was reached; `failed`: the browser or the page."""
+"""`answered`; `none_found`: looked and found no answer, or gave up; `stopped`: a limit was reached; `failed`: the
+browser or the page.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +103,10 @@ class RunResult:
         decider: a model's name, or `explorer`.
         usage: its cost.
         data: the answer in the form of the task's schema; None without a schema or an answer.
-        answered_by: the decider of the last step, which may be the explorer in place of a model; empty when a limit ended the run.
-        candidates: the passages that fit the task best, at most three for each question, best first, each with its address and ref.
+        answered_by: the decider of the last step, which may be the explorer in place of a model; empty when a limit
+            ended the run.
+        candidates: the passages that fit the task best, at most three for each question, best first, each with its
+            address and ref.
         notes: changes to folds after the last reported step, a line each.
     """
 
@@ -157,10 +163,11 @@ class Safety:
         allow: the only domains it may connect to; empty for every public one. The start address may always be reached.
         secrets: values it may type by placeholder, each into its own domain.
         confirm: when a person is asked before a page sends something with effects.
-        ask: asks the person; None when nobody can be asked, and then only trusted pages may send.
-        local: whether addresses come from a person at this machine. Over HTTP they do not: then only `allow` opens private addresses.
+        ask: asks the person; without it only trusted pages may send.
+        local: whether addresses come from a person at this machine. Over HTTP they do not: then only `allow` opens
+            private addresses.
         trust: domains that may send anything after an act, unasked.
-        trust_start: whether a person gave the start address, whose origin is then trusted too.
+        trust_start: whether a person gave the start address, which makes its origin trusted too.
 
     Raises:
         InputError: not a domain.
@@ -210,8 +217,10 @@ class Hooks:
     """Functions of a program, sync or async, that may refuse the steps and actions of a run.
 
     Args:
-        before_step: called with a decision and its page. If it refuses, no action is performed, and the decider learns why.
-        before_action: called with an action and its page. If it refuses, this action and later ones are left out, and the decider learns why.
+        before_step: called with a decision and its page. If it refuses, no action is performed, and the decider learns
+            why.
+        before_action: called with an action and its page. If it refuses, this action and later ones are left out, and
+            the decider learns why.
         after_action: called with the result of an action. If it refuses, the run stops after the step.
     """
 
@@ -231,7 +240,9 @@ async def veto(name: str, said: Verdict | Awaitable[Verdict]) -> str:
 async def allow_actions(
     hooks: Hooks, actions: Sequence[PageAction], page: Observation | None
 ) -> tuple[tuple[PageAction, ...], str]:
-    """Return the actions before the first that the hook refuses, and why it refuses that one; empty when it refuses none."""
+    """Return the actions before the first that the hook refuses, and why it refuses that one; empty when it refuses
+    none.
+    """
     if hooks.before_action is None:
         return tuple(actions), ""
     for at, action in enumerate(actions):

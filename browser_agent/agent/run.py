@@ -1,4 +1,6 @@
-"""The loop of one run: render the context, ask for a decision, record it, perform it, record its outcome; limits, the loop guard and the end."""
+"""The loop of one run: render the context, ask for a decision, record it, perform it, record its outcome; limits, the
+loop guard and the end.
+"""
 
 from __future__ import annotations
 
@@ -100,7 +102,9 @@ class RunState:
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """The terms of a run: its limits, secrets and watchers; `budget` in tokens of a context; without a `shape` the answer is in words."""
+    """The terms of a run: its limits, secrets and watchers; `budget` in tokens of a context; without a `shape` the
+    answer is in words.
+    """
 
     limits: RunLimits
     secrets: Secrets
@@ -193,7 +197,8 @@ START = "the start address"
 
 
 class Run:
-    """Carries out a task: `decider` decides each step, `journal` records it, `window` performs it, all within `terms`."""
+    """Carries out a task: `decider` decides each step, `journal` records it, `window` performs it, all within `terms`.
+    """
 
     def __init__(self, task: str, decider: Decider, journal: Journal, window: Window, terms: Terms) -> None:
         self._task = task
@@ -251,8 +256,9 @@ class Run:
                 why = f"the limit of {counted(self._limits.steps, 'step')} was reached; raise --max-steps"
                 return stop_at_limit(why, self._decider.candidates(), evidence)
             context, closing = await self._context(left)
+            tip = await self._journal.do(lambda session: session.tip)
             situation = Situation(
-                self._task, context.view, now.observation, closing, await self._journal.do(lambda session: session.tip), left, now.repeated,
+                self._task, context.view, now.observation, closing, tip, left, now.repeated,
                 context.workspace, context.stable,
             )  # fmt: skip
             decided = await self._decider.decide(situation)
@@ -376,7 +382,9 @@ class Run:
     async def _hold_back(
         self, decision: Decision, acting: Decision, verdict: Verdict
     ) -> tuple[tuple[PageAction, ...], str, str]:
-        """Return the actions that may be performed, and why the rest may not: for the decider, and in short; empty when all may."""
+        """Return the actions that may be performed, and why the rest may not: for the decider, and in short; empty when
+        all may.
+        """
         hooks, page = self._terms.watching.hooks, self._now.observation
         if verdict != "go":
             return (), prompt("notice_repeated", _PROMPTS), "tried before on this page"

@@ -18,7 +18,7 @@ from browser_agent.actions import (
     Dialog,
     Download,
     Drag,
-    Extract,
+    ExtractValues,
     FieldValue,
     FillForm,
     Find,
@@ -61,7 +61,8 @@ class ScriptFile:
     Args:
         path: the file to write; an existing one is replaced.
         resume: append to an existing script.
-        starting: the calls that start the browser and open its context: `launch(headless=False)` and `storage_state='state.json'`.
+        starting: the calls that start the browser and open its context: `launch(headless=False)` and
+            `storage_state='state.json'`.
 
     Raises:
         InputError: the file cannot be written, or holds no script of a run.
@@ -129,7 +130,8 @@ def write_start(choice: BrowserChoice, executable: Path | None) -> tuple[str, st
 def _add_wait(line: str, before: Observation, after: Observation) -> str:
     """Add to a statement the wait for the page that it leads to."""
     if len(after.tabs) > max(len(before.tabs), 1):
-        return f"with page.expect_popup() as opened:\n{indent(line, '    ')}\npage = opened.value\npage.wait_for_load_state()"
+        opened = f"with page.expect_popup() as opened:\n{indent(line, '    ')}"
+        return f"{opened}\npage = opened.value\npage.wait_for_load_state()"
     if after.url != before.url:
         return f"with page.expect_navigation():\n{indent(line.removesuffix(_REST).rstrip(), '    ')}"
     return line if line.endswith(_REST) else f"{line}\n{_REST}"
@@ -170,9 +172,9 @@ def write_action(action: PageAction, page: Observation | None) -> Sequence[str]:
             return [f'page.once("dialog", lambda dialog: {answer})']
         case Tab() | WaitFor():
             return _tab_lines(action) if isinstance(action, Tab) else [_wait_line(action)]
-        case Extract(urls=[*_, last]):
+        case ExtractValues(urls=[*_, last]):
             return [f"page.goto({_value(urljoin(page.url if page is not None else '', last))})"]
-        case Find() | Read() | Extract():
+        case Find() | Read() | ExtractValues():
             return []
         case _:
             assert_never(action)

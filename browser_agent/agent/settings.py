@@ -1,4 +1,6 @@
-"""The settings of a run: limits, choice of browser, session and files to write, watchers; the session's name and folding settings."""
+"""The settings of a run: limits, choice of browser, session and files to write, watchers; the session's name and
+folding settings.
+"""
 
 from __future__ import annotations
 
@@ -70,7 +72,8 @@ class Keeping:
         session: its name; None makes one up.
         store: a path, a URL or `:memory:`; None for the configured default.
         resume: continue an existing session from its last commit.
-        folder: the model that folds, plans, extracts and routes: a name, a model, or one for each role; None for the embedded deciders.
+        folder: the model that folds, plans, extracts and routes: a name, a model, or one for each role; None for the
+            embedded deciders.
         screenshots: keep a picture of the page after each step for `ctxfold report`.
         script: write the run as a Playwright script to this file, which is replaced, or with `resume` appended to.
     """
@@ -136,7 +139,8 @@ def refuse_name(session: str) -> InputError:
 
 
 def choose_fold_settings(budget: int) -> FoldSettings:
-    """Return how the embedded folder folds a run: deep and seldom, because each fold rewrites the prompt cache after it.
+    """Return how the embedded folder folds a run: deep and seldom, because each fold rewrites the prompt cache after
+    it.
 
     A page that was left can be opened or recalled. Below 8,000 tokens deep folds would leave too little of it.
     """

@@ -36,7 +36,7 @@ class PageEvents:
         self.page = page
         self.status: int | None = None
         self.crashed = False
-        self.barred: str | None = None
+        self.barred: tuple[str, int] | None = None
         self.silent_since: float | None = None
         self.kind = ""
         self._hosts: set[tuple[str, int]] = set()
@@ -120,7 +120,7 @@ class PageEvents:
         if self._is_document(response.request):
             self.status = response.status
             self.kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
-            self.barred = response.headers.get(REFUSED_HEADER.lower())
+            self.barred = origin_of(response.url) if REFUSED_HEADER.lower() in response.headers else None
             if response.status in _NO_DOCUMENT:
                 self._navigating = self._uncommitted = False
         self._pulse.set()
@@ -136,7 +136,7 @@ class PageEvents:
         if self._is_document(request):
             self._navigating = self._uncommitted = False
             if request.failure and "TUNNEL_CONNECTION_FAILED" in request.failure:
-                self.barred = "refused or unreachable"
+                self.barred = origin_of(request.url)
         self._pulse.set()
 
     def _committed(self, frame: Frame) -> None:

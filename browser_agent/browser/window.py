@@ -18,6 +18,7 @@ from browser_agent.browser.limits import Limits, WindowSettings, measure_pace
 from browser_agent.browser.page_events import PageEvents
 from browser_agent.network.egress import FilterProxy
 from browser_agent.observation import Control, Observation, TabInfo
+from browser_agent.observation.masks import FIELD_LINES, find_covered
 from browser_agent.observation.shorten import Furniture
 from ctxfold.session.open import LARGEST_PICTURE
 
@@ -248,6 +249,7 @@ class Window:
     def begin(self) -> None:
         """Start the clock of one call: all that follows fits into `Limits.whole`."""
         self._deadline = asyncio.get_running_loop().time() + self.limits.whole
+        self._context.set_default_timeout(self.limits.action * 1000)
 
     async def renew_limits(self) -> None:
         """Have the limits follow the machine where it takes longer now than they were set for."""
@@ -452,28 +454,6 @@ SECONDS = 2.0
 
 _QUALITIES = (50, 25, 8)
 """JPEG qualities tried, until the picture is small enough."""
-_HIDDEN = (
-    "input[type=password]",
-    *(
-        f"input[{attribute}*='{word}' i]"
-        for attribute in ("name", "id", "autocomplete", "placeholder", "aria-label")
-        for word in (
-            "passw",
-            "passphrase",
-            "passcode",
-            "secret",
-            "one-time",
-            "cc-number",
-            "cc-csc",
-            "kennwort",
-            "contrase",
-        )
-    ),
-)
-"""Fields that are covered on every page."""
-_FIELDS = ("input:not([type=submit]):not([type=button])", "textarea", "[contenteditable]:not([contenteditable=false])")
-"""Fields that are covered too where a run has secrets."""
-_ROLES = ("- textbox", "- searchbox", "- spinbutton", "- combobox")
 
 
 async def take_screenshot(window: Window, page: Observation | None) -> bytes | None:
@@ -482,7 +462,8 @@ async def take_screenshot(window: Window, page: Observation | None) -> bytes | N
         return None
     options: dict[str, Any] = {"type": "jpeg", "scale": "css", "timeout": SECONDS * 1_000, "mask_color": "#777777"}
     for quality in _QUALITIES:
-        shot = window.page.screenshot(mask=_fields_to_cover(window), quality=quality, **options)
+        mask = find_covered(window.page, every_field=bool(window.settings.secrets.all))
+        shot = window.page.screenshot(mask=mask, quality=quality, **options)
         try:
             made: bytes = await window.running(shot, SECONDS)
         except (Error, TimeoutError, DialogOpened, PageLost, PageSilent):
@@ -492,14 +473,8 @@ async def take_screenshot(window: Window, page: Observation | None) -> bytes | N
     return None
 
 
-def _fields_to_cover(window: Window) -> list[Locator]:
-    """The fields to cover, in every frame."""
-    hidden = ", ".join((*_HIDDEN, *(_FIELDS if window.settings.secrets.all else ())))
-    return [frame.locator(hidden) for frame in window.page.frames]
-
-
 def _shows_secret(window: Window, page: Observation) -> bool:
     """Whether the page shows a secret anywhere but in a field, which is covered."""
     marks = [secret.placeholder for secret in window.settings.secrets.all]
-    lines = (line for line in page.full.split("\n") if not line.lstrip().startswith(_ROLES))
+    lines = (line for line in page.full.split("\n") if not line.lstrip().startswith(FIELD_LINES))
     return bool(marks) and any(mark in line for line in lines for mark in marks)

@@ -26,7 +26,7 @@ from browser_agent.cli.live import Live, print_result
 from browser_agent.cli.request import RunRequest, resume_command
 from browser_agent.network.secrets import Secrets
 from ctxfold import Session
-from ctxfold.cli.options import announced, budget_option, json_option, store_option
+from ctxfold.cli.options import budget_option, choose_model, json_option, store_option
 from ctxfold.config import child_environment
 from ctxfold.errors import CtxfoldError, InputError, PageUnreachable
 
@@ -47,12 +47,12 @@ _file = click.Path(dir_okay=False, path_type=Path)
 @click.option(
     "--model",
     metavar="NAME",
-    help="explorer (no key), claude-…, PROVIDER:NAME, or script:FILE; the agent's model in your settings if not said.",
+    help="explorer (no key), claude-…, PROVIDER:NAME or script:FILE; default: the agent's model in your settings.",
 )
 @click.option(
     "--folder-model",
     metavar="NAME",
-    help="The model that folds, plans and extracts, whoever decides the steps; CTXFOLD_FOLDER_MODEL or none if not said.",
+    help="The model that folds, plans and extracts; default: CTXFOLD_FOLDER_MODEL, else none.",
 )
 @budget_option
 @click.option("--max-steps", type=int, default=200, show_default=True, metavar="N", help="The most steps.")
@@ -92,14 +92,15 @@ _file = click.Path(dir_okay=False, path_type=Path)
     "secrets",
     multiple=True,
     metavar="NAME=SOURCE",
-    help="A value to type as <secret:NAME>; from env:VARIABLE or file:PATH. NAME@DOMAIN[:PORT] binds it to another site than the start address.",
+    help="A value to type as <secret:NAME>, from env:VARIABLE or file:PATH. "
+    "NAME@DOMAIN[:PORT] binds it to another site than the start address.",
 )
 @click.option(
     "--confirm",
     type=click.Choice(["auto", "always", "never"]),
     default="auto",
     show_default=True,
-    help="Ask before a page sends what has effects after an act: where a model acts away from --start-url and --trust, always, or never.",
+    help="Ask before a page sends something with effects. auto: when a model acts outside --start-url and --trust.",
 )
 @click.option(
     "--trust", multiple=True, metavar="DOMAIN", help="Pages of it may send what they like after an act, unasked."
@@ -115,7 +116,8 @@ def browse(
 ) -> None:  # fmt: skip
     """Carry out a TASK in a browser, to an answer with its sources.
 
-    Each step is kept in a session, so an interrupted run goes on with --resume --session NAME. Exits with 1 when no answer was found.
+    Each step is kept in a session, so an interrupted run goes on with --resume --session NAME. Exits with 1 when no
+    answer was found.
     """
     from browser_agent.agent.settings import BrowserChoice, Keeping, RunLimits
     from browser_agent.cli.request import RunRequest, read_safety
@@ -130,7 +132,7 @@ def browse(
         load(model)  # a name that is none, or lacks its key, is said before what it may cost
     safety = read_safety(allow, secrets, start_url, confirm, trust)
     helping = helpers(folder_model)
-    decides, shape = announced(model, max_cost, helping), None if schema is None else Shape.read(schema)
+    decides, shape = choose_model(model, max_cost, helping), None if schema is None else Shape.read(schema)
     limits = RunLimits(max_steps, timeout, decides.dollars)
     choice = BrowserChoice(headed, executable, endpoint, storage_state, trace)
     keeping = Keeping(session, store, resume, helping, screenshots, script)
@@ -147,8 +149,8 @@ QUESTION = "Which events does xml.etree.ElementTree.iterparse report when events
 def demo(question: str, budget: int, as_json: bool) -> None:
     """Answer a question from Python's own documentation, in a real browser, with no model.
 
-    It starts the documentation server of the Python that runs it, browses that site on this machine, and ends both. QUESTION may be
-    another one that the documentation answers.
+    It starts the documentation server of the Python that runs it, browses that site on this machine, and ends both.
+    QUESTION may be another one that the documentation answers.
     """
     from browser_agent.agent.settings import BrowserChoice, Keeping, RunLimits
     from browser_agent.cli.live import wrap_lines
@@ -175,7 +177,8 @@ _PYDOC = "import pydoc; pydoc.browse(0, open_browser=False, hostname='127.0.0.1'
 
 @contextmanager
 def pydoc_site() -> Iterator[str]:
-    """Start Python's documentation server and yield its address. The server ends with the block or with this process, which closes its input.
+    """Start Python's documentation server and yield its address. The server ends with the block or with this process,
+    which closes its input.
 
     Raises:
         PageUnreachable: this Python's server does not start.
@@ -208,7 +211,8 @@ def _address(said: queue.Queue[str | None]) -> str:
             line = None
         if line is None:
             raise PageUnreachable(
-                f"Python's documentation server does not start; try `{sys.executable} -P -c 'import pydoc; pydoc.browse()'` to see why"
+                "Python's documentation server does not start; to see why, try "
+                f"`{sys.executable} -P -c 'import pydoc; pydoc.browse()'`"
             )
         ready = _READY.search(line)
         if ready is not None:

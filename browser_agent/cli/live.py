@@ -1,4 +1,6 @@
-"""Prints a run: a line for each step and the cost on standard error, the answer on standard output; asks the person at the terminal."""
+"""Prints a run: a line for each step and the cost on standard error, the answer on standard output; asks the person at
+the terminal.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ INDENT = "  "
 
 
 class Live:
-    """Prints each step, and on a terminal the running one. `quiet`: print failures only. `steps`: the number of steps performed as decided."""
+    """Prints each step, and on a terminal the running one. `quiet`: print failures only. `steps`: the number of steps
+    performed as decided.
+    """
 
     def __init__(self, quiet: bool = False) -> None:
         self.steps = 0
@@ -181,7 +185,10 @@ def _print_cost(result: RunResult) -> None:
     usage = result.usage
     lines = [
         f"{_name_deciders(result)}; {counted(usage.pages, 'page')} in {usage.seconds:.1f} s",
-        f"largest view {usage.peak_view_tokens:,} of {usage.budget:,} tokens; unfolded, the history would take {usage.unfolded_tokens:,}",
+        (
+            f"largest view {usage.peak_view_tokens:,} of {usage.budget:,} tokens; "
+            f"unfolded, the history would take {usage.unfolded_tokens:,}"
+        ),
     ]
     if usage.input_tokens:
         price = "at no price on file" if usage.dollars is None else f"${usage.dollars:.4f}"
@@ -194,7 +201,8 @@ def _print_cost(result: RunResult) -> None:
     if usage.compliance.replies:
         tried = usage.compliance
         lines.append(
-            f"{counted(tried.replies, 'reply', 'replies')} in words: {counted(tried.folds, 'fold')} taken, {tried.refused} refused"
+            f"{counted(tried.replies, 'reply', 'replies')} in words: "
+            f"{counted(tried.folds, 'fold')} taken, {tried.refused} refused"
         )
     if usage.refused:
         lines.append(f"{usage.refused} replies of the model did not fit; the explorer decided those steps")

@@ -87,18 +87,21 @@ def _add_domain(secret: str, start_url: str | None) -> str:
     return secret if "@" in name or origin is None else f"{name}@{origin[0]}={source}"
 
 
-_HOW = "give it as NAME=env:VARIABLE or NAME=file:PATH, with NAME@DOMAIN where it belongs elsewhere than to the start address"
+_HOW = "give it as NAME=env:VARIABLE or NAME=file:PATH, with NAME@DOMAIN for a site other than the start address"
 
 
 def read_safety(
     allow: tuple[str, ...], secrets: tuple[str, ...], start_url: str | None, confirm: Confirm, trust: tuple[str, ...]
 ) -> Safety:
-    """Read the safety options of a command; a start address given there is trusted. Raises InputError: not a domain or not a secret."""
+    """Read the safety options of a command; a start address given there is trusted. Raises InputError: not a domain or
+    not a secret.
+    """
     return Safety(allow, tuple(read_secret(said, start_url) for said in secrets), confirm, trust=trust)
 
 
 def read_secret(said: str, start_url: str | None) -> Secret:
-    """Read a secret of the form `NAME[@DOMAIN]=SOURCE`. Without a domain it belongs to the start address's host and port.
+    """Read a secret of the form `NAME[@DOMAIN]=SOURCE`. Without a domain it belongs to the start address's host and
+    port.
 
     Raises:
         InputError: another form, an empty source, or no domain and no start address.

@@ -19,7 +19,7 @@ from browser_agent.actions import (
     Dialog,
     Download,
     Drag,
-    Extract,
+    ExtractValues,
     FillForm,
     Find,
     GiveUp,
@@ -35,8 +35,8 @@ from browser_agent.actions import (
     Type,
     Upload,
     WaitFor,
+    is_ref,
 )
-from browser_agent.actions.elements import is_ref
 from browser_agent.observation import Observation
 from ctxfold.decisions.fold import FoldDirective
 from ctxfold.decisions.register import ItemWritten
@@ -113,7 +113,7 @@ _LONGEST = 40
 _PLAIN: dict[type[Action], str] = {
     Back: "go back",
     WaitFor: "wait",
-    Extract: "extract its values",
+    ExtractValues: "extract its values",
     Answer: "answer",
     GiveUp: "give up",
 }
@@ -166,7 +166,7 @@ def _describe(action: Action, observation: Observation | None) -> str:
             return f"find {_quote(query if isinstance(query, str) else ', '.join(query))} on the page"
         case Read(page=page):
             return f"read page {page} of it" if page > 1 else "read it in full"
-        case Back() | WaitFor() | Extract() | Answer() | GiveUp():
+        case Back() | WaitFor() | ExtractValues() | Answer() | GiveUp():
             return _PLAIN[type(action)]
         case _:
             assert_never(action)

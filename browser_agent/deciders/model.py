@@ -15,7 +15,7 @@ from pydantic import BaseModel, TypeAdapter
 from referencing import Registry
 from referencing.exceptions import Unresolvable
 
-from browser_agent.actions import Answer, Extract, GiveUp, Ref, WaitFor
+from browser_agent.actions import Answer, ExtractValues, GiveUp, Ref, WaitFor
 from browser_agent.deciders import Decided, Decider, Decision, Evidence, Situation, Source
 from browser_agent.network.secrets import Secrets
 from ctxfold.decisions.reply import Compliance, parse
@@ -262,12 +262,12 @@ class ModelDecider:
         if shape is not None:
             actions = tuple(
                 action.model_copy(update={"wanted": dict(shape.schema)})
-                if isinstance(action, Extract) and action.wanted is None
+                if isinstance(action, ExtractValues) and action.wanted is None
                 else action
                 for action in decision.actions
             )
             decision = decision.model_copy(update={"actions": actions})
-        if any(isinstance(action, Extract) and action.wanted is None for action in decision.actions):
+        if any(isinstance(action, ExtractValues) and action.wanted is None for action in decision.actions):
             raise InputError("extract needs `wanted`, a JSON schema: this task has none of its own")
         match decision.end:
             case Answer() as answer:

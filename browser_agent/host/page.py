@@ -1,4 +1,6 @@
-"""One live page of a host: performs a call, records it, and shows the page within a token budget; the browser that pages share."""
+"""One live page of a host: performs a call, records it, and shows the page within a token budget; the browser that
+pages share.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import anyio
 
-from browser_agent.actions import Extract, Find, Outcome, OutcomeKind, PageAction, Read, WaitFor
+from browser_agent.actions import ExtractValues, Find, Outcome, OutcomeKind, PageAction, Read, WaitFor
 from browser_agent.actions.forms import hide_typed
 from browser_agent.actions.perform import perform
 from browser_agent.agent.journal import begin_step, end_step, forget_typed, refuse_step
@@ -40,7 +42,9 @@ class SharedBrowser:
         self._lock = asyncio.Lock()
 
     async def open(self, folders: Folders, budget: int, secrets: Secrets, gate: Gate | None) -> Window:
-        """Open a window, and start the browser first if needed. Raises BrowserError: no browser; InputError: the storage state cannot be used."""
+        """Open a window, and start the browser first if needed. Raises BrowserError: no browser; InputError: the
+        storage state cannot be used.
+        """
         async with self._lock:
             choice = self._choice
             if self._browser is None:
@@ -103,7 +107,9 @@ _UNSETTLED = frozenset({"timed_out", "page_recovered"})
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """The words of a call. `why`: its reason; `need`: the information wanted, which is shown first; `found`: a finding, which every view keeps."""
+    """The words of a call. `why`: its reason; `need`: the information wanted, which is shown first; `found`: a finding,
+    which every view keeps.
+    """
 
     why: str = ""
     need: str = ""
@@ -116,7 +122,9 @@ NO_WORDS = Words()
 
 @dataclass(frozen=True, slots=True)
 class PageCall:
-    """One call on a page: its words, its actions in order (none for a look) and its budget. Without a need the previous one remains, unless `anew`."""
+    """One call on a page: its words, its actions in order (none for a look) and its budget. Without a need the previous
+    one remains, unless `anew`.
+    """
 
     words: Words = NO_WORDS
     actions: tuple[PageAction, ...] = ()
@@ -148,7 +156,9 @@ class PageReading:
 
     @property
     def call(self) -> PageCall:
-        """The call that reads this part. Raises InputError: contradicting wishes, or a budget out of bounds; ValidationError: not a ref or a part."""
+        """The call that reads this part. Raises InputError: contradicting wishes, or a budget out of bounds;
+        ValidationError: not a ref or a part.
+        """
         if self.find and (self.ref or self.page):
             raise InputError("find shows places, ref and page show a part in full: give one of the two")
         if self.budget and not LEAST <= self.budget <= LARGEST:
@@ -267,7 +277,7 @@ class Page:
 
     def _refuse_repeated(self, call: PageCall) -> str:
         """Return why a call is refused as a repetition; empty when it is allowed. Calls that only read always are."""
-        if all(isinstance(action, Find | Read | Extract) for action in call.actions):
+        if all(isinstance(action, Find | Read | ExtractValues) for action in call.actions):
             return ""
         page = self._window.last
         self._guard, verdict = self._guard.after(call.actions, page.fingerprint if page is not None else "")

@@ -1,4 +1,6 @@
-"""The open pages of one host, one for each session: which addresses may be opened, questions to the user that outlive a call, closing when unused."""
+"""The open pages of one host, one for each session: which addresses may be opened, questions to the user that outlive a
+call, closing when unused.
+"""
 
 from __future__ import annotations
 
@@ -27,8 +29,10 @@ from ctxfold.errors import BrowserGone, CtxfoldError, InputError, PageUnreachabl
 from ctxfold.models import Model, Roles
 from ctxfold.models.deciders.loop import SessionLease
 
-# A page may have talked a model into an address. So a person's `--allow` list always holds. Without a list every public address may be opened, and a
-# private one only until a page of the internet was shown: after that a person must agree. A link-local address, where clouds keep their secrets, must be
+# A page may have talked a model into an address. So a person's `--allow` list always holds. Without a list every public
+# address may be opened, and a
+# private one only until a page of the internet was shown: after that a person must agree. A link-local address, where
+# clouds keep their secrets, must be
 # listed. The filter proxy judges every connection in addition.
 
 
@@ -68,7 +72,8 @@ class Reach:
             raise Refused("that address belongs to this machine's own link; only the user can allow it, with --allow")
         if not self.local:
             raise Refused(
-                "this server is reached over HTTP, so an address in its machine or network is opened only where whoever started it listed it with --allow HOST:PORT"
+                "this server is reached over HTTP, so it opens a private address only if the person who started it "
+                "listed it with --allow HOST:PORT"
             )
         return "permit" if origin in self.agreed or not self.public_seen else "ask"
 
@@ -123,7 +128,9 @@ class _Act:
 
 
 class Waiting:
-    """The calls of `page` that wait for their user. A host may send the answer with a second call, so an act outlives its first call."""
+    """The calls of `page` that wait for their user. A host may send the answer with a second call, so an act outlives
+    its first call.
+    """
 
     def __init__(self, page: Page) -> None:
         self._page = page
@@ -153,7 +160,9 @@ class Waiting:
         return act.asked
 
     async def finish(self, call: PageCall, agreed: bool) -> PageShown:
-        """Give the user's answer to a call and return its result. Raises Refused: another call came before the answer, so nothing was sent."""
+        """Give the user's answer to a call and return its result. Raises Refused: another call came before the answer,
+        so nothing was sent.
+        """
         act = next((each for each in self._acts if each.call == call), None)
         if act is None:
             raise Refused("another call came before the user's answer did, so nothing was sent")
@@ -240,7 +249,8 @@ class Pages:
         return Asked("open an address in this machine or its network", url)
 
     def admit(self, url: str, agreed: Asked | None) -> bool:
-        """Check that an address may be opened, and remember a yes. Returns whether its private origin must be permitted.
+        """Check that an address may be opened, and remember a yes. Returns whether its private origin must be
+        permitted.
 
         Raises:
             InputError: not a web address.
@@ -249,7 +259,7 @@ class Pages:
         asked = self.asks_to_open(url)
         if asked is not None and (agreed is None or origin_of(agreed.url) != origin_of(url)):
             raise Refused(
-                "a page of the open internet was shown, so an address in this machine or its network needs the user's yes, and there was none; "
+                "a page of the open internet was shown, so a private address needs the user's yes, and there was none; "
                 "they can allow it with --allow HOST:PORT and restart"
             )
         private = self._reach.judge(url) != "open"
@@ -297,7 +307,9 @@ class Pages:
     async def finish(
         self, session: str, actions: Sequence[Mapping[str, Any]], words: Words = NO_WORDS, agreed: bool = False
     ) -> PageShown:
-        """Give the user's answer to begun actions and show the page after them. Raises UnknownPage: the page is closed; BrowserGone: the browser died."""
+        """Give the user's answer to begun actions and show the page after them. Raises UnknownPage: the page is closed;
+        BrowserGone: the browser died.
+        """
         call, page = PageCall(words, _validate_actions(actions)), self._open_page(session)
         return self._note(session, await self._waiting.setdefault(page, Waiting(page)).finish(call, agreed))
 
@@ -361,7 +373,9 @@ class Pages:
         return page
 
     async def _page_for(self, session: str, book: SessionLease, actions: Sequence[PageAction]) -> Page:
-        """Return the session's page, or a new one if the first action opens an address without a question. Raises UnknownPage: neither."""
+        """Return the session's page, or a new one if the first action opens an address without a question. Raises
+        UnknownPage: neither.
+        """
         first = actions[0]
         if session in self._live or not isinstance(first, Navigate) or self.asks_to_open(first.url) is not None:
             return self._open_page(session)
@@ -377,7 +391,8 @@ class Pages:
         return page
 
     async def _page(self, session: str) -> Page:
-        """Return the session's page, which is started if there is none. A long start goes on after the call has returned.
+        """Return the session's page, which is started if there is none. A long start goes on after the call has
+        returned.
 
         Raises:
             BrowserGone: it is not ready yet.

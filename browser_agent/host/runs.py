@@ -1,4 +1,6 @@
-"""Background runs of a host (`browse`, `browse_status`): started, waited for, cancelled; each in a session of its own name."""
+"""Background runs of a host (`browse`, `browse_status`): started, waited for, cancelled; each in a session of its own
+name.
+"""
 
 from __future__ import annotations
 
@@ -124,12 +126,14 @@ class Runs:
             raise
 
     async def status(self, name: str, cancel: bool, told: Told) -> RunStatus:
-        """Return a run's state when it has ended, or after a while. Raises UnknownRun: this process has no run of that name."""
+        """Return a run's state when it has ended, or after a while. Raises UnknownRun: this process has no run of that
+        name.
+        """
         run = self._runs.get(name)
         if run is None:
             raise UnknownRun(
-                "this server process knows no run of that name: it was not begun here, or ended with the process that began it; "
-                "its session, which has its name, keeps what it did"
+                "this server process has no run of that name: it was started elsewhere, or its process has ended; "
+                "the session of the same name keeps its steps"
             )
         if cancel:
             await self._cancel(run)

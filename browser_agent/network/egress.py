@@ -219,11 +219,10 @@ class _Head:
 
 
 class FilterProxy:
-    """Lets the browser out where `rule` allows. `refusals` holds the latest that were not let out, `refused` their number."""
+    """Lets the browser out where `rule` allows. `refusals` holds the latest connections that were not let out."""
 
     def __init__(self, rule: Egress) -> None:
         self.rule = rule
-        self.refused = 0
         self.refusals: deque[Refusal] = deque(maxlen=_REMEMBERED)
         self._server: asyncio.Server | None = None
         self._open: set[asyncio.Task[None]] = set()
@@ -276,7 +275,6 @@ class FilterProxy:
         try:
             upstream = await self._connect(host, port)
         except _Refused as refused:
-            self.refused += 1
             self.refusals.append(refused.refusal)
             writer.write(_respond(403, refused.refusal.reason))
             await writer.drain()

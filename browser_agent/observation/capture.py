@@ -18,7 +18,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from browser_agent.observation import OpenDialog, Section, SiteIndex, TabInfo
 from browser_agent.observation.inline import cut, is_actionable
-from ctxfold.log.page import Node, split, unquoted
+from browser_agent.observation.masks import FIELD_LINES, IS_PASSWORD, mask_passwords
+from ctxfold.log.page import Node
 
 _SCRIPT = files("browser_agent.observation").joinpath("icon.js").read_text(encoding="utf-8")
 _WORDLESS = re.compile(
@@ -98,49 +99,8 @@ async def pointed_at(page: Page) -> AsyncIterator[None]:
             await session.detach()
 
 
-MASK = "••••••••"
-"""What stands for a password, whatever its length."""
-
-_FIELDS = frozenset({"textbox", "searchbox", "spinbutton", "combobox"})
-_OPENS = tuple(f"- {quote}{role}" for role in sorted(_FIELDS) for quote in ("", "'"))
-"""How the line of a field begins; the rest of a large page is not read for it."""
-_CALLED = re.compile(r"pass(?:word|phrase|code)|kennwort|passwort|contrase|mot de passe|\bpin\b", re.IGNORECASE)
-
-
-def is_called_password(name: str) -> bool:
-    """Whether a field of that name holds a password, whatever its type: a page may show what is typed into it."""
-    return _CALLED.search(name) is not None
-
-
-def mask_passwords(yaml: str, secrets: Sequence[str], *, every_field: bool) -> str:
-    """`yaml` without the values of password fields. `every_field`: some frame would not tell which of its fields hold one, so the value of each goes."""
-    known = {_squeezed(secret) for secret in secrets}
-    lines = yaml.split("\n")
-    inside: int | None = None
-    named = False
-    for number, line in enumerate(lines):
-        body = line.lstrip(" ")
-        depth = len(line) - len(body)
-        if not body.startswith(_OPENS) and (inside is None or depth <= inside):
-            inside = None
-            continue
-        key, value = split(body[2:])
-        if inside is not None and depth > inside:
-            within = key == "text"
-        else:
-            within = key.partition(" ")[0] in _FIELDS
-            inside = depth if within else None
-            named = within and is_called_password(key)
-        if within and value and (every_field or named or _squeezed(unquoted(value)) in known):
-            lines[number] = line[: len(line) - len(value)] + MASK
-    return "\n".join(lines)
-
-
-def _squeezed(text: str) -> str:
-    return " ".join(text.split())
-
-
 _CAPTURE_SCRIPT = files("browser_agent.observation").joinpath("structure.js").read_text(encoding="utf-8")
+_CAPTURE_SCRIPT = _CAPTURE_SCRIPT.replace("IS_PASSWORD", IS_PASSWORD)
 _FRAMES = 20
 _EDITORS = 10
 _FIELDS_ASKED = 60
@@ -301,7 +261,7 @@ async def _with_edited(page: Page, yaml: str) -> str:
 async def _with_fixed(page: Page, yaml: str) -> str:
     """The snapshot with a mark on the fields that are read-only, of which it says nothing."""
     lines = yaml.split("\n")
-    fields = [number for number, line in enumerate(lines) if line.lstrip(" ").startswith(_OPENS) and "[ref=" in line]
+    fields = [number for number, line in enumerate(lines) if line.lstrip(" ").startswith(FIELD_LINES) and "[ref=" in line]
     fixed = await asyncio.gather(
         *(_ask_capture(page, lines[at], "e => e.readOnly ? 'yes' : ''") for at in fields[:_FIELDS_ASKED])
     )

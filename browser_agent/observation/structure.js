@@ -86,7 +86,7 @@
     if (block) joined = false;
   };
   const secret = element => {
-    const guarded = element.type === 'password' || /password|one-time-code|cc-csc/i.test(element.autocomplete || '') || getComputedStyle(element).webkitTextSecurity !== 'none';
+    const guarded = (IS_PASSWORD)(element);
     if (guarded && element.value) secrets.push(element.value);
   };
 

@@ -1,4 +1,4 @@
-"""The command line, one command a file; commands of all packages are found through the entry points `ctxfold.commands`."""
+"""The `ctxfold` command: finds commands by entry point, runs one, turns failures into one line and an exit code."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ from ctxfold.errors import BrokenInstall, CtxfoldError
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run `ctxfold` with these arguments, those of the process if None, and exit: 0 done, 1 not achieved, 2 usage, 3 environment, 130 interrupted."""
+    """Run `ctxfold` with these arguments, those of the process if None, and exit: 0 done, 1 not achieved, 2 usage, 3
+    environment, 130 interrupted.
+    """
     try:
         code = run(root, arguments)
     except KeyboardInterrupt:  # pressed before a command had begun
@@ -50,11 +52,11 @@ def _find_source(module: str) -> Path | None:
 
 
 GROUP = "ctxfold.commands"
-"""The entry-point group: a name, and the click command it stands for."""
+"""The entry-point group: a name, and its click command."""
 
 
 class _Commands(click.Group):
-    """A group whose members are entry points."""
+    """The command group; entry points are its members."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
         return sorted(_list_entries())
@@ -110,11 +112,11 @@ EXPECTED = (CtxfoldError, click.ClickException, click.Abort, KeyboardInterrupt, 
 INTERRUPTED = 130
 ENVIRONMENT = 3
 LAST_FAILURE = "last-failure.txt"
-"""Where a mistake of ours leaves its details, beside the store."""
+"""The file in ctxfold's folder that keeps the details of an unexpected failure."""
 
 
 def run(command: click.Command, arguments: Sequence[str] | None = None) -> int:
-    """Run a command to its end. Returns the exit code: 0 done, 1 the task was not achieved, 2 usage, 3 environment, 130 interrupted."""
+    """Run a command to its end. Returns the exit code: 0 done, 1 not achieved, 2 usage, 3 environment, 130 interrupted."""
     _prepare_streams()
     streams = sys.stdout, sys.stderr
     try:
@@ -173,7 +175,7 @@ def _find_first(error: BaseException) -> BaseException:
 
 
 def _report_mistake(error: BaseException) -> int:
-    """Say that we failed, in one line, and where the details are."""
+    """Report an unexpected failure in one line, with the file that holds its details."""
     unexpected = error.split(EXPECTED)[1] if isinstance(error, BaseExceptionGroup) else error
     kind = type(_find_first(unexpected or error)).__name__
     try:
@@ -184,7 +186,9 @@ def _report_mistake(error: BaseException) -> int:
 
 
 def _write_details(error: BaseException) -> Path:
-    """Keep where a failure happened, for its user alone, in the place of the one before. Raises ReadOnlyStore, OSError: it cannot be written."""
+    """Keep where a failure happened, for its user alone, in the place of the one before. Raises ReadOnlyStore, OSError:
+    it cannot be written.
+    """
     from ctxfold.config import home
 
     file = home() / LAST_FAILURE
@@ -213,7 +217,7 @@ def _fail(message: str, code: int) -> int:
 
 
 def _prepare_streams() -> None:
-    """Let any text be printed: what the stream's encoding lacks is escaped. A stream that was closed on us is an empty one."""
+    """Make any text printable: escape characters that the encoding lacks, and replace closed streams by empty ones."""
     if sys.stdin is None:
         sys.stdin = open(os.devnull, encoding="utf-8")  # noqa: SIM115 - open to the end of the process
     if sys.stdout is None:
@@ -225,7 +229,7 @@ def _prepare_streams() -> None:
 
 
 def _stop_printing() -> None:
-    """The reader has gone (`| head`): what is still buffered goes nowhere, quietly."""
+    """Discard buffered output quietly, because the reader has gone (`| head`)."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()

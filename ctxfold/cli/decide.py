@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def ask_decider(model: str | None, decision: str, session: Session, *arguments: object) -> Any:
-    """Have a decision made and applied: by the model where one is named or set, else by the embedded decider; return what was made of it."""
+    """Make and apply a decision, by the model that is named or set, else by the embedded decider. Returns its result."""
     import anyio
 
     from ctxfold.models import helpers
@@ -56,7 +56,8 @@ def branch(
 ) -> None:
     """Make a branch of a session, called NAME.
 
-    The new branch keeps the path up to a step and copies nothing; `ctxfold switch` goes back, `ctxfold undo` takes the move back.
+    The new branch keeps the path up to a step and copies nothing; `ctxfold switch` goes back, `ctxfold undo` takes the
+    move back.
     """
     if sum((topic, rename, query is not None)) > 1:
         raise InputError("--topic, --rename and --query do not go together: give one of them")
@@ -129,7 +130,8 @@ def extract(
 ) -> None:
     """Put exact lines of the log at the end of the view, and print them.
 
-    Refs such as s12:40-80 choose lines; with none, those that serve the to-do, the latest message and the constraints are found.
+    Refs such as s12:40-80 choose lines; with none, those that serve the to-do, the latest message and the constraints
+    are found.
     """
     chosen = [{"ref": ref} for ref in lines]
     made = session.extract(need, chosen, budget) if chosen else ask_decider(model, "extract", session, need, budget)
@@ -161,7 +163,8 @@ def fold(
 ) -> None:
     """Fold steps of a session into one block.
 
-    The user's words and facts that later steps point at stay beside the summary; the log keeps everything, and `ctxfold undo` takes a fold back.
+    The view keeps the user's words, and facts that later steps refer to, next to the summary. The log keeps everything,
+    and `ctxfold undo` takes a fold back.
     """
     from ctxfold.log import parse_step
     from ctxfold.workspace import spans
@@ -177,7 +180,7 @@ def fold(
 
 
 def find_operator(name: str) -> Operator | None:
-    """Return the operator of that name, None for `auto`. Raises InputError: there is no such operator."""
+    """Return the operator of that name; None for `auto`. Raises InputError: an unknown name."""
     from ctxfold.decisions.refactor import OPERATORS
 
     if name == "auto":
@@ -188,7 +191,10 @@ def find_operator(name: str) -> Operator | None:
     raise InputError(f"no operator {name!r}; use auto or one of {', '.join(OPERATORS)}")
 
 
-_OPERATORS = "state_abstract, noise_filter, fact_rectify, path_prune, cognitive_boosting or attention_anchor; auto lets the router choose, or none."
+_OPERATORS = (
+    "state_abstract, noise_filter, fact_rectify, path_prune, cognitive_boosting or attention_anchor; "
+    "auto lets the router choose, or none."
+)
 
 
 @session_command
@@ -199,8 +205,9 @@ _OPERATORS = "state_abstract, noise_filter, fact_rectify, path_prune, cognitive_
 def refactor(session: Session, operator: str, text: str | None, model: str | None, dry_run: bool, as_json: bool) -> int:
     """Mend the view of a session that went bad.
 
-    The log keeps everything; `ctxfold undo` takes a refactoring back. What does not pass its checks is not applied: the command ends with 1 and
-    says why. Without a model the router looks for exact repetition and the high-water mark alone, and leaves a healthy history as it is.
+    The log keeps everything; `ctxfold undo` takes a refactoring back. What does not pass its checks is not applied: the
+    command ends with 1 and says why. Without a model the router looks for exact repetition and the high-water mark
+    alone, and leaves a healthy history as it is.
     """
     if text is None and not dry_run:
         done = ask_decider(model, "refactor", session, find_operator(operator))
@@ -249,9 +256,9 @@ def todo(
     decisions: tuple[str, ...],
     as_json: bool,
 ) -> None:
-    """Show a session's to-do, constraints and decisions; write them.
+    """Show and change a session's to-do, constraints and decisions.
 
-    None is ever lost; `ctxfold undo` takes what was written back.
+    Entries are never deleted; `ctxfold undo` takes a change back.
     """
     from ctxfold.decisions.register import parse_statements
 
@@ -294,7 +301,7 @@ def _close(entry: str, state: str) -> dict[str, str]:
 
 @session_command
 def redo(session: Session, as_json: bool) -> None:
-    """Void the last undo of a session: the decision stands again."""
+    """Void the last undo of a session, so that its decision holds again."""
     _print_event(session, "redone", session.redo(), as_json)
 
 
@@ -302,7 +309,8 @@ def redo(session: Session, as_json: bool) -> None:
 def undo(session: Session, as_json: bool) -> None:
     """Void the newest decision of a session, such as a fold or a fork.
 
-    Never a record: what was folded comes back raw, and a branch that was made stays. Undo again to go one decision further back; `ctxfold redo` voids the undo.
+    Records always stay: folded steps come back in full, and a branch that was made is kept. Undo again to go one
+    decision further back; `ctxfold redo` voids the undo.
     """
     _print_event(session, "undone", session.undo(), as_json)
 

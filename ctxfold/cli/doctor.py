@@ -32,7 +32,9 @@ from ctxfold.text.words import counted
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing looked at. `fix`: the next move where it does not work, a command where there is one; `required`: whether ctxfold is of no use without it."""
+    """One thing looked at. `fix`: the next move where it does not work, a command where there is one; `required`:
+    whether ctxfold is of no use without it.
+    """
 
     name: str
     ok: bool
@@ -50,7 +52,9 @@ REACH_SECONDS = 3.0
 
 
 def run_checks(store: str | None = None) -> tuple[Check, ...]:
-    """Look at everything: the core's own first, then what other packages bring. `store`: a store's path or URL, the configured one for None."""
+    """Look at everything: the core's own first, then what other packages bring. `store`: a store's path or URL, the
+    configured one for None.
+    """
     return (_check_python(), _check_store(store), _check_sqlite(), _check_tokens(), *_check_models(), *_load_others())
 
 
@@ -164,7 +168,9 @@ def _check_settings() -> Check:
 
 
 def _check_role(role: Role, setting: RoleSetting) -> Check:
-    """One role: its model, and where that, its server and its key come from. The agent's model is called `model`, as its option is."""
+    """One role: its model, and where that, its server and its key come from. The agent's model is called `model`, as
+    its option is.
+    """
     from ctxfold.models import load, spending
 
     name = "model" if role == "agent" else role
@@ -215,8 +221,8 @@ INDENT = " " * 16
 def doctor(context: click.Context, as_json: bool, store: str | None) -> None:
     """Say what works on this machine, and the fix for what does not.
 
-    Ends with 3 where something required is missing. The store loses the bytes of redacted or deleted text that were still
-    waiting for their removal; nothing else changes, and no key is shown.
+    Ends with 3 where something required is missing. The store loses the bytes of redacted or deleted text that were
+    still waiting for their removal; nothing else changes, and no key is shown.
     """
     found = run_checks(store)
     works = all(check.ok or not check.required for check in found)

@@ -35,7 +35,8 @@ _SHOWN = ("text", "messages", "stable", "tokens", "refs", "budget", "unfolded")
 def context(session: Session, budget: int, as_json: bool) -> None:
     """Print a session's context as a model would read it.
 
-    The view never takes more than its budget: longer text is shortened and carries a ref to the whole. Looking changes nothing.
+    The view never takes more than its budget: longer text is shortened and carries a ref to the whole. Looking changes
+    nothing.
     """
     view = session.view(budget)
     if as_json:
@@ -54,8 +55,9 @@ _limit = click.IntRange(min=1)
 def log(session: Session, limit: int, as_json: bool) -> None:
     """List what was recorded and decided in a session, the oldest first.
 
-    Each line shows the first message or call of an event and how many records came with it, or a decision with its decider and reason.
-    `raw` is the number of tokens of the step as it was recorded; `ctxfold recall SESSION s12` prints a step.
+    Each line shows the first message or call of an event and how many records came with it, or a decision with its
+    decider and reason. `raw` is the number of tokens of the step as it was recorded; `ctxfold recall SESSION s12`
+    prints a step.
     """
     events = sorted(session.history(limit=limit), key=lambda event: event.seq)
     if as_json:
@@ -79,7 +81,9 @@ def log(session: Session, limit: int, as_json: bool) -> None:
 
 
 def _say(event: Event) -> str:
-    """Describe an event; a decision comes with its decider (unless a host made it), its reason and whether it was undone."""
+    """Describe an event; a decision comes with its decider (unless a host made it), its reason and whether it was
+    undone.
+    """
     about = event.about or event.kind.replace("_", " ")
     if event.kind in ("voided", "noted", "recorded", "arrived"):
         return about
@@ -106,9 +110,9 @@ ADDRESS = re.compile(r"s\d[\d.:s-]*|b\d+")
 def recall(session: Session, what: tuple[str, ...], limit: int, skip: int, raw: bool, as_json: bool) -> int:
     """Print the exact text behind a ref, or search the log for words.
 
-    A ref (s12, s12.2, s12.2:40-80, s4-s9, b7) prints the recorded bytes and nothing else; a page is printed as readable text
-    unless --raw is given. On a terminal, control characters are escaped. Words print the places that hold them, best first, each with its ref;
-    the command ends with 1 where no place holds them.
+    A ref (s12, s12.2, s12.2:40-80, s4-s9, b7) prints the recorded bytes and nothing else; a page is printed as readable
+    text unless --raw is given. On a terminal, control characters are escaped. Words print the places that hold them,
+    best first, each with its ref; the command ends with 1 where no place holds them.
     """
     query = " ".join(what)
     if not query.strip():
@@ -149,8 +153,8 @@ def _print_exactly(text: str) -> None:
 def tree(session: Session, as_json: bool) -> None:
     """Show a session's topics, their branches and what is folded on each.
 
-    An asterisk marks the current branch. Each branch lists its own steps and the step it forks from, then the number of steps that lead to its
-    end, and their tokens: raw as they were recorded, cover with each fold in place of its steps.
+    An asterisk marks the current branch. Each branch lists its own steps and the step it forks from, then the number of
+    steps that lead to its end, and their tokens: raw as they were recorded, cover with each fold in place of its steps.
     """
     topics = session.tree()
     if as_json:

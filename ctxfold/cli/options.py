@@ -40,7 +40,7 @@ budget_option: Decorator = click.option(
 
 
 def model_option(function: Callable[..., int | None]) -> Callable[..., int | None]:
-    """`--model` and `--endpoint` for a command on sessions; both reach it as `model`, the model's name with its server behind it."""
+    """Add `--model` and `--endpoint` to a command, which receives both as `model`: the name, then `@` and the server."""
 
     @wraps(function)
     def run(*given: Any, model: str | None, endpoint: str | None, **options: Any) -> int | None:
@@ -51,7 +51,7 @@ def model_option(function: Callable[..., int | None]) -> Callable[..., int | Non
     named = click.option(
         "--model",
         metavar="NAME",
-        help="The model that decides: claude-…, PROVIDER:NAME, script:FILE; the role's own setting if not said, else the embedded decider.",
+        help="The model that decides: claude-…, PROVIDER:NAME, script:FILE; default: the role's setting, else none.",
     )
     served = click.option(
         "--endpoint", metavar="URL", help="The server that the model is asked at, if not its provider's."
@@ -59,8 +59,10 @@ def model_option(function: Callable[..., int | None]) -> Callable[..., int | Non
     return named(served(run))
 
 
-def announced(model: str | None, dollars: float | None, helping: Roles, what: str = "") -> Spending:
-    """Which model decides runs, and what they may cost; a person is told where nobody named it, or where no limit holds. `what` begins the line."""
+def choose_model(model: str | None, dollars: float | None, helping: Roles, what: str = "") -> Spending:
+    """Choose the model of a run and its cost limit, and print a notice when the choice or the limit is a default.
+    `what` begins the line.
+    """
     from ctxfold.models import spending
 
     found = spending(model, dollars, helping)
@@ -70,8 +72,8 @@ def announced(model: str | None, dollars: float | None, helping: Roles, what: st
 
 
 def session_command(function: Callable[..., int | None]) -> click.Command:
-    """A command about one session that is there: it adds SESSION, `--json` and `--store`, and opens the session for the function, which takes that first
-    and `as_json` beside its own parameters; what it returns is the exit code.
+    """Make a command on one existing session: add SESSION, `--json` and `--store`, open the session, and pass it to the
+    function with `as_json`. The function returns the exit code.
     """
 
     @wraps(function)
@@ -86,7 +88,7 @@ def session_command(function: Callable[..., int | None]) -> click.Command:
 
 
 def open_existing(name: str, store: str | None) -> Session:
-    """The session of that name, opened; none is made. Raises UnknownSession: there is none in that store."""
+    """Open an existing session. Raises UnknownSession: the store has none of that name."""
     import ctxfold
 
     try:
@@ -97,7 +99,9 @@ def open_existing(name: str, store: str | None) -> Session:
 
 
 def confirm(question: str, yes: bool) -> None:
-    """Go on only if a person agrees, or `--yes` said so beforehand; the command ends with 1 where they do not. Raises InputError: nobody is there to ask."""
+    """Go on only if a person agrees, or `--yes` said so beforehand; the command ends with 1 where they do not. Raises
+    InputError: nobody is there to ask.
+    """
     if yes:
         return
     if not sys.stdin.isatty():
@@ -127,8 +131,11 @@ def transcript_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def find_transcript(host: str, file: Path | None, latest: bool) -> Transcript:
-    """The transcript that a command's options name. Raises InputError: an unknown host, no file, or both a file and `--latest`."""
-    from ctxfold.messages.files import HOSTS, Transcript, find_latest
+    """Find the transcript that a command's options name. Raises InputError: an unknown host, no file, or both a file
+    and `--latest`.
+    """
+    from ctxfold.messages.files import Transcript
+    from ctxfold.messages.hosts import HOSTS, find_latest
 
     found = HOSTS.get(host)
     if found is None:
@@ -139,17 +146,19 @@ def find_transcript(host: str, file: Path | None, latest: bool) -> Transcript:
 
 
 def name_of(transcript: Transcript) -> str:
-    """A session's name made of the host's and the conversation's id, which stands in the file's name."""
-    from ctxfold.messages.files import name_conversation
+    """Make a session name from the host and the conversation's id, which is the file's name."""
+    from ctxfold.messages.hosts import name_conversation
 
     return name_conversation(transcript.host.codec.name, transcript.path.stem)
 
 
 KEPT = {"\n", "\t"}
 INVISIBLE = {"Cc", "Cf", "Cs", "Zl", "Zp"}
-"""Unicode categories that steer a terminal or hide text: controls, formats (direction marks), lone surrogates, odd line ends."""
+"""Unicode categories that steer a terminal or hide text: controls, formats (direction marks), lone surrogates, odd line
+ends.
+"""
 NUMBERS = {"event", "branches", "bytes", "raw", "before", "since"}
-"""Columns that stand to the right."""
+"""Columns aligned to the right."""
 _GAP = 2
 """Spaces between two columns."""
 _LAST = 24
@@ -164,7 +173,8 @@ def print_json(value: object) -> None:
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     """Print rows: on a terminal as a table, else as tab-separated cells under a line of column names.
 
-    Only the last column is broken over lines. Where the others leave it no room, each row stands as its first cell and the rest beneath, by their names.
+    Only the last column wraps. When the others leave it no room, each row is printed as its first cell with the others
+    beneath it.
     """
     cells = [[escape_controls(" ".join(str(cell).split())) for cell in row] for row in rows]
     if not is_terminal():
@@ -223,7 +233,7 @@ def is_terminal() -> bool:
 
 
 def format_place(branch: str, tip: int, topic: str = "") -> str:
-    """Where one stands: the branch, its topic where that has another name, and the last step."""
+    """Describe the current place: the branch, its topic if that has another name, and the last step."""
     of = f" of the topic {topic}" if topic not in ("", branch) else ""
     return f"you are on {branch}{of}, {f'at s{tip}' if tip else 'where nothing is recorded yet'}"
 

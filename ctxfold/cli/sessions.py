@@ -39,9 +39,9 @@ _LONGEST = 400
 
 
 class _Whole(click.Group):
-    """A group that says of each command all that its first line says, however narrow the terminal."""
+    """A command group whose help shows each command's first line in full, even in a narrow terminal."""
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's signature
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """List the commands."""
         with formatter.section("Commands"):
             formatter.write_dl(
@@ -81,7 +81,7 @@ def list_sessions(as_json: bool, store: str | None) -> None:
 def show(session: str, as_json: bool, store: str | None) -> None:
     """Show one session: its goal, size, branches and tokens.
 
-    Tokens: `raw` is what the steps that lead to the tip cost as they were recorded; `view`, what a model reads of them and of goal, to-do and notes, within
+    `raw tokens` is the cost of the branch's steps as they were recorded; `view tokens` is the cost of the view within
     the session's budget.
     """
     import ctxfold
@@ -140,8 +140,8 @@ def export(session: str, file: Path | None, force: bool, store: str | None) -> N
 def import_session(file: Path | None, host: str | None, latest: bool, name: str | None, store: str | None) -> None:
     """Read a session from a file that `export` wrote, or a host's own transcript with --from.
 
-    A transcript is read as often as you like: what the session holds already is not recorded again. A plain text comes in with `ctxfold record SESSION <
-    FILE`.
+    A transcript can be read again: entries that the session holds are skipped. `ctxfold record SESSION < FILE` records
+    plain text.
     """
     import ctxfold
 
@@ -155,7 +155,8 @@ def import_session(file: Path | None, host: str | None, latest: bool, name: str 
             lines = counted(transcript.unread, "line of it is", "lines of it are")
             left = f"; {lines} no part of the conversation" if transcript.unread else ""
             click.echo(
-                f"recorded {counted(new, 'new entry', 'new entries')} in {opened.name}, which now ends at s{opened.tip}{left}; "
+                f"recorded {counted(new, 'new entry', 'new entries')} in {opened.name}, "
+                f"which now ends at s{opened.tip}{left}; "
                 f"look at it: ctxfold log {opened.name}",
                 err=True,
             )
@@ -225,7 +226,7 @@ def follow(
 
 
 PIPED = "-"
-"""The value of an option that stands for standard input."""
+"""The option value that reads standard input."""
 
 LARGEST = 64 << 20
 """The most that is read from standard input, in bytes."""
@@ -250,11 +251,11 @@ def record(
     as_json: bool,
     store: str | None,
 ) -> None:
-    """Take text into a session's log, which is made if it is not there.
+    """Record text in a session's log, and make the session if there is none.
 
-    With no option, standard input is recorded as what a tool gave: `make test | ctxfold record work --call "make
-    test"`. A step is {"explanation": "…", "calls": [{"name", "args", "id"}], "results": [{"id", "text"}], "found": "…"}.
-    Nothing is folded. The numbers of the steps are printed.
+    Without an option, standard input is recorded as a tool's result: `make test | ctxfold record work --call "make
+    test"`. A step is {"explanation": "…", "calls": [{"name", "args", "id"}], "results": [{"id", "text"}], "found":
+    "…"}. Nothing is folded. The numbers of the steps are printed.
     """
     import ctxfold
 
@@ -348,8 +349,9 @@ def _check_step(value: object, number: int) -> Mapping[str, Any]:
 def redact(session: Session, what: str, yes: bool, as_json: bool) -> None:
     """Blank text for good, in the log and in everything made from it.
 
-    A ref blanks its records; a regular expression blanks what it matches, wherever it stands and in common encodings too. A mark of the
-    same length takes its place; a branch, a topic or a session that is called by it is called otherwise. This cannot be undone, and is itself logged.
+    A ref blanks its records. A regular expression blanks all its matches, in common encodings too. A mark of the same
+    length replaces the text; a branch, topic or session whose name matches is renamed. This cannot be undone, and is
+    logged.
     """
     confirm(f"Blank {what!r} in {session.name} for good?", yes)
     before = session.name

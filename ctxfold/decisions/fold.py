@@ -13,7 +13,7 @@ from ctxfold.log.lines import Line
 from ctxfold.select import pieces_of_lines, write
 from ctxfold.select.pieces import cut_line, values_in
 from ctxfold.tokens import count_lines
-from ctxfold.view.fit import show, stub, unkept
+from ctxfold.view.fit import demote_lifted, name_steps, show
 from ctxfold.view.trail import changes_of, trail
 from ctxfold.workspace import Block, Intent, Older, Origin, RawStep, Status, Tile, Workspace, spans
 
@@ -153,7 +153,7 @@ def write_tile(workspace: Workspace, blocks: Sequence[Block], number: int, summa
     lines = (*lines, *([changed] if changed else []))
     tile = make_tile(blocks, number, summary, lines, origin)
     gives = price_blocks(tile)
-    gone = stub(tile.steps, tile.raw, [line for block in blocks for line in block.lines], tile.text, _SNAPSHOT * took)
+    gone = name_steps(tile.steps, tile.raw, [line for block in blocks for line in block.lines], tile.text, _SNAPSHOT * took)
     if gone is not None and gives + gone.tokens < took:
         return make_tile(blocks, number, summary, (*lines, gone), origin)
     if gives >= took:
@@ -230,7 +230,7 @@ def keep_beside(
 
     Each needed value stands in the summary, or else in the first line that holds it, with the call it answers. `lifted`: findings that hold no more.
     """
-    lines = [line for block in blocks for line in unkept(block.lines, lifted)]
+    lines = [line for block in blocks for line in demote_lifted(block.lines, lifted)]
     stays = {at for at, line in enumerate(lines) if line.kind in ("user", "note")}
     said = summary.lower()
     left = {value for value in needed - values_said(summary) if value not in said}

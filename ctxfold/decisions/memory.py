@@ -9,7 +9,7 @@ from ctxfold.decisions.fold import TRAIL, FoldSettings, make_tile, price_blocks
 from ctxfold.errors import FoldError
 from ctxfold.log.lines import Line
 from ctxfold.tokens import count, count_lines
-from ctxfold.view.fit import Shown, addressed, condense, gists, show, stub
+from ctxfold.view.fit import Shown, address_lines, condense, name_steps, shorten_summaries, show
 from ctxfold.view.trail import changes_of, trail, without_repeats
 from ctxfold.workspace import Block, Origin, RawStep, Tile, Workspace, spans
 
@@ -104,7 +104,7 @@ def choose_tile(
     changed = trail(changes_of(batch.blocks), steps, int(TRAIL * room), summary)
     room = max(room - count(summary) - (changed.tokens if changed else 0), 0)
     made = condense(blocks, [show(block) for block in batch.newest], room, budget, query)
-    lines = _with_stubs(blocks, made, room - count_lines(addressed([line for each in made for line in each])))
+    lines = _with_stubs(blocks, made, room - count_lines(address_lines([line for each in made for line in each])))
     lines = [*([changed] if changed else []), *lines]
     author = front or before
     tile = make_tile(batch.blocks, number, summary, tuple(lines), author.origin if author else "embedded")
@@ -137,7 +137,7 @@ def _summaries(before: Front | None, blocks: Sequence[Block], room: int, query: 
     """
     written = [block.summary for block in blocks if isinstance(block, Tile) and block.summary]
     every = [*([before.text] if before else []), *written]
-    return "\n".join(filter(None, gists(every, room, query)))
+    return "\n".join(filter(None, shorten_summaries(every, room, query)))
 
 
 def _with_stubs(blocks: Sequence[Shown], made: Sequence[list[Line]], room: int) -> list[Line]:
@@ -149,7 +149,7 @@ def _with_stubs(blocks: Sequence[Shown], made: Sequence[list[Line]], room: int) 
         nonlocal room
         every = [line for block in gone for line in block.lines]
         word = (
-            stub([step for block in gone for step in block.steps], sum(block.raw for block in gone), every)
+            name_steps([step for block in gone for step in block.steps], sum(block.raw for block in gone), every)
             if gone
             else None
         )

@@ -1,31 +1,30 @@
-"""Plan values, ids and refs; lines that somebody chose."""
+"""The plan: values and ids of the register, their sources in the log, and the appliers."""
 
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal, Protocol, TypeVar, cast
+from typing import Any, Literal, Protocol, TypeVar
 
-from pydantic import BaseModel, Field
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    StrictStr,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
 from ctxfold.errors import InputError, RefError
 from ctxfold.log import parse_ref
-from ctxfold.log.json import Spelled, line_form, parse
-from ctxfold.log.lines import Line
-from ctxfold.select.choose import find_best_line, find_excerpts
-from ctxfold.select.score import BM25
+from ctxfold.log.json import line_form
 from ctxfold.text.sentences import sentences
-from ctxfold.text.values import facts_of
-from ctxfold.text.words import counted, query_words, words
-from ctxfold.tokens import count
+from ctxfold.text.words import words
 from ctxfold.workspace import (
-    Cause,
     Constraint,
-    Extract,
-    Extraction,
     Intent,
     IntentChange,
     Item,
@@ -33,20 +32,19 @@ from ctxfold.workspace import (
     State,
     Statement,
     Summary,
-    Tile,
-    Workspace,
     number_of,
-    spans,
 )
 
 VERSION = 2
-"""Of the appliers. Events hold resolved content, so an older session keeps its values when this grows."""
+"""The version of the appliers, kept in events. Events hold resolved content, so replay never resolves anew."""
 
 T = TypeVar("T", bound=Item | Statement)
+S = TypeVar("S", bound=Statement)
+G = TypeVar("G", bound=BaseModel)
 
 
 def set_intent(intent: Intent, change: IntentChange) -> Intent:
-    """Apply a change: new values at the end, changed ones where they stood, none removed. Pure."""
+    """Apply a change: new values at the end, changed ones in their places, none removed. Pure."""
     return replace(
         intent,
         items=merge_by_id(intent.items, change.items),
@@ -58,57 +56,93 @@ def set_intent(intent: Intent, change: IntentChange) -> Intent:
 
 
 def merge_by_id(known: Iterable[T], changed: Iterable[T]) -> tuple[T, ...]:
-    """Values with others added, or put in their places by id. Pure."""
+    """Return values with changed ones in their places and new ones at the end. Pure."""
     fresh = {each.id: each for each in changed}
     return tuple(fresh.pop(each.id, each) for each in known) + tuple(fresh.values())
-
-
-def extract(intent: Intent, extraction: Extraction) -> Intent:
-    """Apply an extraction: it takes the place of the one before. Pure."""
-    return replace(intent, extraction=extraction)
 
 
 Todo = Sequence[str | Mapping[str, Any]]
 """A to-do as callers give it: texts, or `{"id"?, "text"?, "state"?, "evidence"?}`."""
 Statements = Sequence[str | Mapping[str, Any]]
 """Constraints or decisions as callers give them: texts, or `{"id"?, "text"?, "state"?, "supersedes"?, "ref"?}`."""
+_TEXT = 2_000
+"""Characters of an entry's text that are kept."""
 
 
-@dataclass(frozen=True, slots=True)
-class ItemGiven:
-    """An entry of a to-do as it was given; what is empty was not said."""
+class EntryGiven(BaseModel):
+    """An entry of the register as a caller gave it: a text, or an object; empty fields were left out."""
 
-    id: str = ""
-    text: str = ""
+    model_config = ConfigDict(frozen=True)
+
+    id: StrictStr = ""
+    text: StrictStr = ""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read(cls, given: object) -> object:
+        if isinstance(given, str):
+            return {"text": given}
+        return {key: each for key, each in given.items() if each is not None} if isinstance(given, Mapping) else given
+
+    @field_validator("text")
+    @classmethod
+    def _flatten(cls, text: str) -> str:
+        return " ".join(text.split())[:_TEXT]
+
+    @model_validator(mode="after")
+    def _names_something(self) -> EntryGiven:
+        if not (self.id or self.text):
+            raise ValueError("give a text, or the id of an entry that is there")
+        return self
+
+
+class ItemGiven(EntryGiven):
+    """An entry of a to-do."""
+
     state: State | None = None
-    evidence: tuple[str, ...] = ()
+    evidence: tuple[StrictStr, ...] = ()
+
+    @field_validator("evidence", mode="before")
+    @classmethod
+    def _list(cls, refs: object) -> object:
+        return [refs] if isinstance(refs, str) and refs else refs or ()
 
 
-@dataclass(frozen=True, slots=True)
-class StatementGiven:
-    """A constraint or a decision as it was given; what is empty was not said.
+class StatementGiven(EntryGiven):
+    """A constraint or a decision. `supersedes`: the id of the one that it replaces; `ref`: the record of its words."""
 
-    Attributes:
-        text: its words; with an id, those that take the place of the ones there.
-        holds: whether it holds from now on; None where that was not said.
-        supersedes: the id of the one whose place it takes.
-    """
+    state: Literal["holds", "lifted"] | None = None
+    supersedes: StrictStr = ""
+    ref: StrictStr = ""
 
-    id: str = ""
-    text: str = ""
-    holds: bool | None = None
-    supersedes: str = ""
-    ref: str = ""
+    @model_validator(mode="after")
+    def _has_words(self) -> StatementGiven:
+        if self.supersedes and not self.text:
+            raise ValueError(f"what supersedes {self.supersedes} needs a text; give its words")
+        return self
+
+
+def read_entries(kind: type[G], given: Sequence[object], what: str) -> list[G]:
+    """Read entries as callers give them. Raises InputError: an entry that cannot be read."""
+    made: list[G] = []
+    for number, each in enumerate(given, 1):
+        try:
+            made.append(kind.model_validate(each))
+        except ValidationError as error:
+            fault = error.errors(include_url=False, include_input=False)[0]
+            field = ".".join(map(str, fault["loc"]))
+            raise InputError(f"{what} {number}{f', {field}' if field else ''}: {fault['msg'][:300]}") from error
+    return made
 
 
 @dataclass(frozen=True, slots=True)
 class PlanGiven:
-    """A plan as it was given; `summary` is None and `goal` empty where none was."""
+    """A plan as a caller gave it. `summary` is None and `goal` empty if none was given."""
 
     summary: str | None = None
-    todo: tuple[ItemGiven, ...] = ()
-    constraints: tuple[StatementGiven, ...] = ()
-    decisions: tuple[StatementGiven, ...] = ()
+    todo: Sequence[ItemGiven] = ()
+    constraints: Sequence[StatementGiven] = ()
+    decisions: Sequence[StatementGiven] = ()
     goal: str = ""
 
     @classmethod
@@ -125,31 +159,21 @@ class PlanGiven:
             raise InputError("an empty summary says nothing; leave it out to keep the one there is")
         return cls(
             None if summary is None else summary.strip(),
-            read_items(todo or ()),
-            read_statements(constraints or (), "constraints"),
-            read_statements(decisions or (), "decisions"),
+            read_entries(ItemGiven, todo or (), "to-do item"),
+            read_entries(StatementGiven, constraints or (), "constraint"),
+            read_entries(StatementGiven, decisions or (), "decision"),
             (goal or "").strip(),
         )
 
     @property
     def empty(self) -> bool:
-        """Whether nothing was given."""
+        """Whether nothing was given that the register holds."""
         return self.summary is None and not (self.todo or self.constraints or self.decisions)
-
-
-@dataclass(frozen=True, slots=True)
-class Selection:
-    """The address that a decider chose, the reason, the to-do item it serves, and strings to point out."""
-
-    ref: str
-    why: str = ""
-    todo: str | None = None
-    facts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class EntrySource:
-    """One record: its step and place in it, what sort of entry it is, its exact text, and whether a tool or a page said it."""
+    """One record of the log. `untrusted`: a tool or a page said it."""
 
     step: int
     k: int
@@ -168,7 +192,7 @@ class EntrySource:
         return line_form(self.text)
 
     def slice(self, first: int, last: int) -> str:
-        """Lines `first` to `last`, from 1, both included, as `recall` gives them."""
+        """Return lines `first` to `last`, from 1, both included, as `recall` gives them."""
         return "\n".join(self.lines[first - 1 : last])
 
 
@@ -176,382 +200,20 @@ class Records(Protocol):
     """The log, as a plan and an extraction read it."""
 
     def of(self, step: int) -> list[EntrySource]:
-        """The records of a step in order; none when there is no such step."""
+        """Return the records of a step in order; none if there is no such step."""
 
     def quoting(self, text: str) -> EntrySource | None:
-        """A record that holds a text, one of the user's before others; None where none does. Blanks and capitals do not matter."""
+        """Return a record that holds a text, blanks and capitals aside; one of the user before others."""
 
 
-OVERHEAD = 12
-"""o200k tokens that an extract's address and fence cost at most."""
-
-_REF = re.compile(r"\s*s(\d{1,12})(?:\.(\d{1,6}))?(?::(\d{1,12})(?:-(\d{1,12}))?)?\s*")
-_MOST = 200
-_WORDS = 400
-
-
-@dataclass
-class Resolved:
-    """What became of selections; filled while they are resolved."""
-
-    extracts: list[Extract] = field(default_factory=list)
-    counts: Counter[str] = field(default_factory=Counter)
-    omitted: list[str] = field(default_factory=list)
-    tokens: int = 0
-
-    def leave_out(self, what: str, ref: str, reason: str) -> None:
-        """Count a selection that is not there, and say why."""
-        self.counts[what] += 1
-        self.omitted.append(f"{ref[:60]}: {reason}")
-
-
-@dataclass(frozen=True, slots=True)
-class _Range:
-    source: EntrySource
-    first: int
-    last: int
-    wish: Selection
-
-
-def read_selections(given: object) -> tuple[Selection, ...]:
-    """Selections from `{"ref", "why"?, "todo"?, "facts"?}`. Raises InputError: something else."""
-    how = 'a selection is {"ref": "s12.2:40-80", "why": ...}; give a list of these'
-    if isinstance(given, (str, bytes)) or not isinstance(given, Sequence):
-        raise InputError(how)
-    made: list[Selection] = []
-    for each in given[:_MOST]:
-        if not isinstance(each, Mapping) or not isinstance(each.get("ref"), str):
-            raise InputError(how)
-        why, todo, facts = each.get("why"), each.get("todo"), each.get("facts") or ()
-        if not all(part is None or isinstance(part, str) for part in (why, todo)):
-            raise InputError("why and todo of a selection are texts; give strings or leave them out")
-        if not isinstance(facts, (list, tuple)) or not all(isinstance(fact, str) for fact in facts):
-            raise InputError("facts of a selection are a list of strings; give those that stand in its lines")
-        said = " ".join((why or "").split())[:_WORDS]
-        made.append(Selection(each["ref"], said, todo or None, tuple(facts)))
-    return tuple(made)
-
-
-def resolve_selections(wanted: Sequence[Selection], records: Records, items: frozenset[str], budget: int) -> Resolved:
-    """Resolve selections, in their order of worth."""
-    done = Resolved()
-    ranges: list[_Range] = []
-    for each in wanted:
-        known = each.todo is None or each.todo in items
-        done.counts["unknown items"] += not known
-        found = _located(each if known else replace(each, todo=None), records, done)
-        if found is not None:
-            ranges = _merged(ranges, found, done)
-    for chosen in ranges:
-        _take(chosen, budget, done)
-    done.counts = +done.counts
-    return done
-
-
-def _located(wish: Selection, records: Records, done: Resolved) -> _Range | None:
-    """The lines a selection means, mended where that is safe."""
-    parts = _REF.fullmatch(wish.ref)
-    if parts is None:
-        done.leave_out("refused", wish.ref, "not an address of lines; use s12.2:40-80")
-        return None
-    there = records.of(int(parts[1]))
-    fitting = [each for each in there if (each.kind == "result" if parts[2] is None else each.k == int(parts[2]))]
-    if parts[2] is None and parts[3] is None:  # a step alone: what it found, not what acknowledged a call
-        fitting = sorted(fitting, key=lambda each: len(each.text))[-1:] or there[-1:]
-    if len(fitting) != 1:
-        names = ", ".join(each.ref for each in fitting or there)
-        done.leave_out(
-            "refused", wish.ref, f"name one record of {names[:120]}" if there else "nothing is recorded there"
-        )
-        return None
-    source, size = fitting[0], len(fitting[0].lines)
-    if parts[3] is None:
-        return _Range(source, 1, size, wish)
-    first, last = int(parts[3]), int(parts[4] or parts[3])
-    low, high = min(first, last), max(first, last)
-    if low > size or high < 1:
-        done.leave_out("refused", wish.ref, f"{source.ref} has {counted(size, 'line')}")
-        return None
-    done.counts["mended"] += (first, last) != (max(low, 1), min(high, size))
-    return _Range(source, max(low, 1), min(high, size), wish)
-
-
-def _merged(ranges: Sequence[_Range], new: _Range, done: Resolved) -> list[_Range]:
-    """Ranges with another: those it overlaps and itself as one, at the place of the first."""
-    made: list[_Range] = []
-    place: int | None = None
-    for old in ranges:
-        if not (old.source.ref == new.source.ref and old.first <= new.last and new.first <= old.last):
-            made.append(old)
-            continue
-        wish = replace(
-            old.wish,
-            why="; ".join(dict.fromkeys(part for part in (old.wish.why, new.wish.why) if part))[:_WORDS],
-            todo=old.wish.todo or new.wish.todo,
-            facts=tuple(dict.fromkeys((*old.wish.facts, *new.wish.facts))),
-        )
-        new = _Range(old.source, min(old.first, new.first), max(old.last, new.last), wish)
-        done.counts["merged"] += 1
-        place = len(made) if place is None else place
-    made.insert(len(made) if place is None else place, new)
-    return made
-
-
-def _take(each: _Range, budget: int, done: Resolved) -> None:
-    """Put a range among the extracts, as far as the budget allows."""
-    source, wish = each.source, each.wish
-    price = OVERHEAD + (count(wish.why) if wish.why else 0)
-    room = budget - done.tokens - price
-    last = _fitting(source, each.first, each.last, room)
-    if last < each.first:
-        done.leave_out("left out", f"{source.ref}:{each.first}-{each.last}", "over the budget")
-        return
-    if last < each.last:
-        done.leave_out("cut", f"{source.ref}:{last + 1}-{each.last}", "over the budget")
-    text, ref = source.slice(each.first, last), f"{source.ref}:{each.first}-{last}"
-    facts = tuple(fact for fact in wish.facts if fact and fact in text)
-    done.counts["facts deleted"] += len(wish.facts) - len(facts)
-    done.extracts.append(Extract(ref, text, wish.why, wish.todo, facts, source.untrusted))
-    done.tokens += count(text) + price
-
-
-def _fitting(source: EntrySource, first: int, last: int, room: int) -> int:
-    """The last line up to which a range fits; one before its first when not even that does."""
-    spent, end = 0, first - 1
-    for at in range(first, last + 1):
-        line = source.lines[at - 1]
-        spent += count(line) + 1 if len(line) <= 64 * max(room, 1) else room + 2
-        if spent > room + 1:
-            break
-        end = at
-    while end >= first and count(source.slice(first, end)) > room:
-        end -= 1
-    return end
-
-
-_WHOLE = 90
-"""o200k tokens up to which an object is taken whole."""
-_SHORT = 24
-"""o200k tokens up to which a field without a word of the query goes with those that hold one."""
-_FIELDS = 6
-"""Fields that stand for a larger object of which no field holds a word of the query: its first."""
-_FAINT = 0.3
-"""Of the best score, what a unit must pass."""
-_UNITS = 6_000
-_READ = 400_000
-"""Characters of a record above which only its best line is looked for."""
-_SHARE = 48
-_LINE = 4_000
-"""Characters of a line of a long record that may be taken."""
-
-_Lines = tuple[int, int]
-
-
-@dataclass(frozen=True, slots=True)
-class _Unit:
-    """What is taken or left as one: ranges of lines, or one slice of them, the words it is judged by, and what it is a version of."""
-
-    source: EntrySource
-    ranges: tuple[_Lines, ...]
-    said: str
-    name: str = ""
-    part: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class _Object:
-    """An object of a structured record: its lines and path, its plain fields with their lines, what names it, and the lines that name it and those around it."""
-
-    lines: _Lines
-    path: str
-    fields: tuple[tuple[_Lines, str], ...]
-    name: str
-    naming: tuple[_Lines, ...]
-
-
-def choose_lines(query: str, sources: Sequence[EntrySource], budget: int, shown: str = "") -> list[Extract]:
-    """The parts of records that fit a query best, within a budget, in the order of the log. Nothing is chosen all of whose words stand in `shown`."""
-    wanted, standing = query_words(query), frozenset(words(shown))
-    units: list[_Unit] = []
-    named: set[str] = set()
-    share = max(_SHARE, budget // max(sum(parse(source.text) is None for source in sources), 1)) - 2 * OVERHEAD
-    for source in sources:
-        for unit in _units(source, query, wanted, share) if len(units) <= _UNITS else ():
-            if unit.name not in named and not (shown and standing.issuperset(words(unit.said))):
-                units.append(unit)
-                named |= {unit.name} - {""}
-    scores = BM25([words(unit.said) for unit in units]).scores(wanted)
-    least = max(scores, default=0.0) * _FAINT
-    best = sorted((at for at, score in enumerate(scores) if score > least), key=lambda at: (-scores[at], at))
-    return _within([units[at] for at in best if units[at].ranges], budget)
-
-
-def _within(units: Sequence[_Unit], budget: int) -> list[Extract]:
-    """The first of some units that fit a budget, as extracts in the order of the log, lines that touch as one."""
-    taken: dict[tuple[int, int], tuple[EntrySource, set[_Lines]]] = {}
-    parts: list[tuple[tuple[int, int, int], Extract]] = []
-    for unit in units:
-        source = unit.source
-        known = taken.setdefault((source.step, source.k), (source, set()))[1]
-        fresh = [lines for lines in unit.ranges if lines not in known]
-        price = sum(count(unit.part or source.slice(*lines)) + OVERHEAD for lines in fresh)
-        if price > budget:
-            continue
-        budget -= price
-        if unit.part:
-            first, last = unit.ranges[0]
-            made = Extract(f"{source.ref}:{first}-{last}", unit.part, untrusted=source.untrusted, part=True)
-            parts.append(((source.step, source.k, first), made))
-        else:
-            known.update(fresh)
-    for (step, k), (source, ranges) in taken.items():
-        for first, last in _joined(ranges):
-            made = Extract(f"{source.ref}:{first}-{last}", source.slice(first, last), untrusted=source.untrusted)
-            parts.append(((step, k, first), made))
-    return [made for _, made in sorted(parts, key=lambda each: each[0])]
-
-
-def _joined(ranges: set[_Lines]) -> list[_Lines]:
-    made: list[_Lines] = []
-    for first, last in sorted(ranges):
-        if made and first <= made[-1][1] + 1:
-            made[-1] = (made[-1][0], max(made[-1][1], last))
-        else:
-            made.append((first, last))
-    return made
-
-
-def _units(source: EntrySource, query: str, wanted: Sequence[str], share: int) -> Iterator[_Unit]:
-    asked = frozenset(wanted)
-    if len(source.text) > _READ:
-        at, _ = find_best_line(source.lines, asked)
-        if len(source.lines[at]) <= _LINE and not asked.isdisjoint(words(source.lines[at])):
-            yield _Unit(source, ((at + 1, at + 1),), source.lines[at])
-        return
-    tree = parse(source.text)
-    if tree is not None:
-        yield from (_of_object(source, each, asked) for each in _objects(tree))
-    elif not asked.isdisjoint(words(source.text)):
-        for span in find_excerpts(source.text, query, share):
-            text = span.of(source.text)
-            lines = source.text.count("\n", 0, span.start) + 1, source.text.count("\n", 0, span.end) + 1
-            whole = len(source.slice(*lines)) <= 2 * len(text) + 40
-            yield _Unit(source, (lines,), text, part="" if whole else text)
-
-
-def _of_object(source: EntrySource, each: _Object, asked: frozenset[str]) -> _Unit:
-    """An object whole where it is small, else the fields that hold a word of the query; one that holds none is counted for how rare words are, and never taken."""
-    said = " ".join([each.path, *(text for _, text in each.fields)])
-    if asked.isdisjoint(words(said)):
-        return _Unit(source, (), said, each.name)
-    whole = source.slice(*each.lines)
-    if len(whole) <= _WHOLE * 8 and count(whole) <= _WHOLE:
-        kept = [each.lines]
-    else:
-        telling = {lines: text for lines, text in each.fields if not asked.isdisjoint(words(text))}
-        left = _WHOLE - sum(map(count, telling.values()))
-        for lines, text in each.fields:
-            if lines not in telling and len(text) <= _SHORT * 8 and (price := count(text)) <= min(left, _SHORT):
-                telling[lines] = text
-                left -= price
-        kept = [*telling] or [lines for lines, _ in each.fields[:_FIELDS]]
-    return _Unit(source, tuple(_joined({*kept, *each.naming})), said, each.name)
-
-
-def _objects(tree: Any) -> Iterator[_Object]:
-    """Every object with values of its own, outermost first."""
-    stack: list[tuple[Any, int, str, tuple[_Lines, ...]]] = [(tree, 1, "", ())]
-    while stack:
-        node, line, path, around = stack.pop()
-        at = line + 1
-        fields: list[tuple[_Lines, str]] = []
-        inner: list[tuple[Any, int, str]] = []
-        for key, child in node.items() if isinstance(node, dict) else ((None, child) for child in node):
-            size = _height(child)
-            if key is not None and _plain(child):
-                fields.append(((at, at + size - 1), f"{key} {_said(child)}"))
-            elif isinstance(child, (dict, list)) and child:
-                inner.append((child, at, path if key is None else f"{path} {key}".strip()))
-            at += size
-        named = _first_name(node) if isinstance(node, dict) else None
-        own = [lines for lines, text in fields if named and text.startswith(f"{named[0]} ")][:1]
-        naming = (*around, *own)
-        stack.extend((child, start, where, naming) for child, start, where in reversed(inner))
-        if fields:
-            yield _Object((line, at), path, tuple(fields), f"{path}|{named[0]}={named[1]}" if named else "", naming)
-
-
-def _first_name(node: dict[str, Any]) -> tuple[str, str] | None:
-    """The first field of an object that holds a text or a whole number, by which the object is told from others."""
-    named = ((key, str(value)) for key, value in node.items() if isinstance(value, (str, int)) and value is not True)
-    return next(named, None)
-
-
-def _plain(child: Any) -> bool:
-    nested = child if isinstance(child, list) else [child]
-    return not any(isinstance(each, (dict, list)) for each in nested)
-
-
-def _said(child: Any) -> str:
-    if isinstance(child, list):
-        return " ".join(map(_said, child))
-    return child.spelling if isinstance(child, Spelled) else str(child)
-
-
-def _height(node: Any) -> int:
-    """How many lines a value takes in the line form."""
-    total, stack = 0, [node]
-    while stack:
-        each = stack.pop()
-        if isinstance(each, (dict, list)) and each:
-            total += 2
-            stack.extend(each.values() if isinstance(each, dict) else each)
-        else:
-            total += 1
-    return total
-
-
-_STATES = {"open", "done", "dropped"}
-_HOLDS = {None: None, "holds": True, "lifted": False}
-_TEXT = 2_000
 _FINDING = re.compile(r"s\d+\.\d+")
-"""A finding is named by its address: with new words or state it is a decision under that."""
+"""The ref of a finding. With new words or a state, a finding becomes a decision under that ref."""
 _TELLING = 3
-"""Words from which a sentence that stands in a page or a tool's text was taken from there."""
-
-S = TypeVar("S", bound=Statement)
-
-
-def read_items(given: object) -> tuple[ItemGiven, ...]:
-    """A to-do's entries from texts, or from `{"id"?, "text"?, "state"?, "evidence"?}`. Raises InputError: something else."""
-    made: list[ItemGiven] = []
-    for entry in _entries(given, "a to-do", ("id", "text", "state")):
-        state, evidence = entry.get("state"), entry.get("evidence")
-        if state is not None and state not in _STATES:
-            raise InputError(f"{state!r} is not a state; use open, done or dropped")
-        refs = () if evidence in (None, "") else [evidence] if isinstance(evidence, str) else evidence
-        if not isinstance(refs, (list, tuple)) or not all(isinstance(ref, str) for ref in refs):
-            raise InputError('evidence is a list of refs such as ["s12"]; give strings')
-        made.append(ItemGiven(entry.get("id") or "", _flat(entry), cast("State | None", state), tuple(refs)))
-    return tuple(made)
-
-
-def read_statements(given: object, what: str) -> tuple[StatementGiven, ...]:
-    """Constraints or decisions from texts, or from `{"id"?, "text"?, "state"?, "supersedes"?, "ref"?}`. Raises InputError: something else."""
-    made: list[StatementGiven] = []
-    for entry in _entries(given, what, ("id", "text", "state", "supersedes", "ref")):
-        state = entry.get("state")
-        if state not in _HOLDS:
-            raise InputError(f"{state!r} is not a state of {what}; use holds or lifted")
-        name, old, ref = (entry.get(key) or "" for key in ("id", "supersedes", "ref"))
-        if old and not _flat(entry):
-            raise InputError(f"what supersedes {old} needs a text; give its words")
-        made.append(StatementGiven(name, _flat(entry), _HOLDS[state], old, ref))
-    return tuple(made)
+"""Words from which a sentence found in a page or a result counts as taken from there."""
 
 
 def parse_statements(texts: Sequence[str], sign: str) -> list[str | dict[str, str]]:
-    """Constraints or decisions from the one-line form of a shell or a tool, as `Session.plan` takes them."""
+    """Read constraints or decisions in the one-line form of a shell: `WORDS`, `c4=WORDS`, or `c4=` to lift."""
     made: list[str | dict[str, str]] = []
     for text in texts:
         name, found, words = text.partition("=")
@@ -562,52 +224,42 @@ def parse_statements(texts: Sequence[str], sign: str) -> list[str | dict[str, st
     return made
 
 
-def _entries(given: object, what: str, texts: Sequence[str]) -> Iterator[Mapping[str, Any]]:
-    if isinstance(given, (str, bytes)) or not isinstance(given, Sequence):
-        raise InputError(f"{what} is a list of texts, or of entries with {', '.join(texts)}; give a list")
-    for each in given:
-        entry = {"text": each} if isinstance(each, str) else each
-        if not isinstance(entry, Mapping):
-            raise InputError(f"an entry of {what} is a text or an object with {', '.join(texts)}; give one of these")
-        if not all(entry.get(key) is None or isinstance(entry[key], str) for key in texts):
-            raise InputError(f"{', '.join(texts)} of an entry of {what} are texts; give strings or leave them out")
-        if not (entry.get("id") or (entry.get("text") or "").strip()):
-            raise InputError(f"an entry of {what} needs a text, or the id of one that is there; give either")
-        yield entry
-
-
-def _flat(entry: Mapping[str, Any]) -> str:
-    return " ".join((entry.get("text") or "").split())[:_TEXT]
-
-
 def resolve_plan(
     intent: Intent, given: PlanGiven, records: Records, tip: int, first: int, read: tuple[int, int] = (0, 0)
 ) -> IntentChange:
-    """What a given plan changes. Raises InputError: an unknown id, or an address where nothing is recorded."""
+    """Return the change that a plan makes. Raises InputError: an unknown id, or a ref of nothing.
+
+    `tip`: the last step; `first`: the number of the next constraint; `read`: the last record that the plan has read.
+    """
     source = _Places(records, tip)
     after = max((number_of(each.id) for each in intent.decisions), default=0) + 1
     told = None if given.summary is None else Summary(given.summary, source.is_quoted(given.summary))
     return IntentChange(
-        tuple(_items(intent, given.todo, source)),
-        tuple(_statements(intent.constraints, given.constraints, source, lambda n: Constraint(f"c{first + n}", ""))),
-        tuple(_statements(intent.decisions, given.decisions, source, lambda n: SettledDecision(f"d{after + n}", ""))),
+        tuple(_resolve_items(intent, given.todo, source)),
+        tuple(_resolve(intent.constraints, given.constraints, source, lambda n: Constraint(f"c{first + n}", ""))),
+        tuple(_resolve(intent.decisions, given.decisions, source, lambda n: SettledDecision(f"d{after + n}", ""))),
         None if told == intent.told else told,
         read,
     )
 
 
-def _items(intent: Intent, given: Sequence[ItemGiven], source: _Places) -> Iterator[Item]:
+def _resolve_items(intent: Intent, given: Sequence[ItemGiven], source: _Places) -> Iterator[Item]:
     items = {item.id: item for item in intent.items}
+    by_words = {_fold(item.text): item.id for item in reversed(intent.items)}
+    newest = max(map(number_of, items), default=0)
     for each in given:
-        if each.id:
-            item = _known(items, each.id, "item of the to-do")
+        known = each.id or by_words.get(_fold(each.text), "")
+        if known:
+            item: Item = _find(items, known, "item of the to-do")
         else:
-            same = [item for item in items.values() if _same(item.text, each.text)]
-            number = max(map(number_of, items), default=0) + 1
-            ref, untrusted = ("", False) if same else source.of(each.text)
-            item = same[0] if same else Item(f"t{number}", each.text, ref=ref, untrusted=untrusted)
+            newest += 1
+            ref, untrusted = source.of(each.text)
+            item = Item(f"t{newest}", each.text, ref=ref, untrusted=untrusted)
+            by_words[_fold(each.text)] = item.id
         if each.text and each.text != item.text and each.id:
+            by_words.pop(_fold(item.text), None)
             item = replace(item, text=each.text, untrusted=source.is_quoted(each.text))
+            by_words.setdefault(_fold(each.text), item.id)
         if each.state is not None and each.state != item.state:
             for ref in each.evidence:
                 source.check(ref)
@@ -617,81 +269,82 @@ def _items(intent: Intent, given: Sequence[ItemGiven], source: _Places) -> Itera
     yield from (item for item in items.values() if before.get(item.id) != item)
 
 
-def _statements(
+def _resolve(
     before: Sequence[S], given: Sequence[StatementGiven], source: _Places, blank: Callable[[int], S]
 ) -> Iterator[S]:
-    """New and changed statements. Other words for one that is there are a new one in its place: nothing that was said is lost."""
+    """New and changed statements. Other words for one that is there make a new one that supersedes it."""
     known = {each.id: each for each in before}
+    holding = {_fold(each.text): each.id for each in reversed(before) if each.holds}
+    added = 0
     for each in given:
         old = each.id or each.supersedes
         if old not in known and blank(0).id[0] == "d" and (finding := source.finding(old)):
             known[old] = replace(blank(0), id=old, text=finding, ref=old)
-        was = _known(known, old, "constraint, decision or finding") if old else None
-        same: S | None = was or next((it for it in known.values() if it.holds and _same(it.text, each.text)), None)
-        if each.text and (same is None or not _same(same.text, each.text)):
+        was: S | None = _find(known, old, "constraint, decision or finding") if old else None
+        same = was or known.get(holding.get(_fold(each.text), ""))
+        if each.text and (same is None or _fold(same.text) != _fold(each.text)):
             ref, untrusted = source.of(each.text, each.ref)
-            made = replace(
-                blank(_numbered(known.values()) - _numbered(before)), text=each.text, ref=ref, untrusted=untrusted
-            )
-            known[made.id] = made
+            same = replace(blank(added), text=each.text, ref=ref, untrusted=untrusted)
+            added += 1
+            known[same.id] = same
             if was is not None:
-                known[was.id] = replace(was, superseded_by=made.id)
-            same = made
-        if same is not None and each.holds is not None:
-            known[same.id] = replace(same, lifted=not each.holds)
+                known[was.id] = replace(was, superseded_by=same.id)
+                holding.pop(_fold(was.text), None)
+            holding[_fold(each.text)] = same.id
+        if same is not None and each.state is not None:
+            known[same.id] = replace(same, lifted=each.state == "lifted")
+            if each.state == "lifted":
+                holding.pop(_fold(same.text), None)
+            elif known[same.id].holds:
+                holding.setdefault(_fold(same.text), same.id)
     there = {each.id: each for each in before}
     yield from (each for each in known.values() if there.get(each.id) != each)
 
 
-def _numbered(every: Iterable[Statement]) -> int:
-    """How many bear a number of their own: what stands for a finding bears its address."""
-    return sum(number_of(each.id) > 0 for each in every)
-
-
-def _known(there: Mapping[str, Any], name: str, what: str) -> Any:
+def _find(there: Mapping[str, Any], name: str, what: str) -> Any:
     if name not in there:
-        raise InputError(
-            f"no {what} {name!r}, only {', '.join(there)}; a new one is given without an id"
-            if there
-            else f"no {what} {name!r}, there is none yet; a new one is given without an id"
-        )
+        known = f"only {', '.join(list(there)[:40])}" if there else "there is none yet"
+        raise InputError(f"no {what} {name!r}, {known}; a new one is given without an id")
     return there[name]
 
 
-def _same(one: str, other: str) -> bool:
-    return " ".join(one.split()).casefold() == " ".join(other.split()).casefold()
+def _fold(text: str) -> str:
+    """A text without differences of blanks and capitals."""
+    return " ".join(text.split()).casefold()
 
 
 class _Places:
-    """Where the words of an entry come from."""
+    """Finds the records that the words of an entry come from."""
 
     def __init__(self, records: Records, tip: int) -> None:
         self._records, self._tip = records, tip
 
     def of(self, text: str, ref: str = "") -> tuple[str, bool]:
-        """The address of an entry's words, and whether a tool or a page said them first. Raises InputError: the address that was given names nothing."""
-        found = self._records.quoting(text)
+        """Return the ref of an entry's words, and whether a tool or a page said them first.
+
+        Raises InputError: the ref that was given is one of nothing.
+        """
         if ref:
             self.check(ref)
+        found = self._records.quoting(text)
         said = "" if found is None or found.untrusted else found.ref
         return ref or said or (f"s{self._tip}" if self._tip else ""), not said and self.is_quoted(text)
 
     def finding(self, ref: str) -> str:
-        """The words of a finding by its address; empty where none is recorded there."""
+        """Return the words of a finding by its ref; empty if none is recorded there."""
         step = ref[1:].partition(".")[0]
         there = self._records.of(int(step)) if ref[:1] == "s" and step.isdecimal() else []
-        return next(
-            (" ".join(each.text.split())[:_TEXT] for each in there if each.ref == ref and each.kind == "note"), ""
-        )
+        notes = (" ".join(each.text.split())[:_TEXT] for each in there if each.ref == ref and each.kind == "note")
+        return next(notes, "")
 
     def is_quoted(self, text: str) -> bool:
-        """Whether a sentence of a text stands in text of a tool or a page, and in none of the user's."""
+        """Return whether a sentence of a text comes from a tool or a page, and from no record of the user."""
         told = (span.of(text) for span in sentences(text))
         found = (self._records.quoting(each) for each in told if len(words(each)) >= _TELLING)
         return any(each is not None and each.untrusted for each in found)
 
     def check(self, ref: str) -> None:
-        """Raises InputError where nothing is recorded at an address."""
+        """Raise InputError if nothing is recorded at a ref."""
         try:
             named = parse_ref(ref)
         except RefError as error:
@@ -699,83 +352,6 @@ class _Places:
         there, record = self._records.of(getattr(named, "step", 0)), getattr(named, "record", None)
         if not there or (record is not None and all(each.k != record for each in there)):
             raise InputError(f"nothing is recorded at {ref}; name a step or record that is in the log")
-
-
-_NAMES = 6
-"""Names that are looked up at most."""
-_RECENT = 6
-"""Blocks at the end in which the user's new words are looked for."""
-_TRIGGERS_SHORT = 2
-"""Characters from which a value may be one that the log is searched for."""
-_TRIGGERS_READ = 4_000
-_STRETCH = 8
-"""Steps that must have been folded since for the budget to press: folds may come thick where steps are long."""
-
-
-@dataclass(frozen=True, slots=True)
-class Trigger:
-    """A reason to plan or to extract. `detail`: what it was in this case; `need`: what is to be looked for, empty for what the intent is about."""
-
-    cause: Cause
-    detail: str
-    need: str = ""
-
-    def __str__(self) -> str:
-        return f"{self.cause}: {self.detail}"
-
-
-def is_folded(workspace: Workspace) -> bool:
-    """Whether anything on the path stands in the view in less than its full form."""
-    return workspace.older is not None or any(isinstance(block, Tile) and not block.whole for block in workspace.blocks)
-
-
-def find_lost_reference(
-    workspace: Workspace, fresh: Callable[[Line], bool], held: Callable[[str], bool]
-) -> Trigger | None:
-    """A value in the user's words that stands nowhere else in the view and somewhere in the log."""
-    said = [line.text.partition(" ")[2] for block in workspace.blocks[-_RECENT:] for line in block.said if fresh(line)]
-    names = [name for text in said for name in facts_of(text[:_TRIGGERS_READ]) if len(name) >= _TRIGGERS_SHORT]
-    if not names:
-        return None
-    shown = "\n".join(_shown(workspace, fresh))
-    absent = [name for name in dict.fromkeys(names) if not has_name(shown, name)]
-    lost = [name for name in absent[:_NAMES] if held(name)]
-    if not lost:
-        return None
-    return Trigger("unresolved reference", ", ".join(name[:40] for name in lost[:3]), " ".join(lost))
-
-
-def has_name(text: str, name: str) -> bool:
-    """Whether a value stands in a text as one of its own, not within a longer one."""
-    return re.search(rf"(?<![\w.]){re.escape(name)}(?!\w)", text, re.I | re.A) is not None
-
-
-def _shown(workspace: Workspace, fresh: Callable[[Line], bool]) -> Iterable[str]:
-    """What the view shows beside the new words of the user."""
-    yield from (line.text for line in workspace.words)
-    yield from (each.text for each in workspace.intent.extracts)
-    for block in workspace.blocks:
-        if isinstance(block, Tile):
-            yield block.summary
-        yield from (line.text for line in block.lines if line.kind != "user" or not fresh(line))
-
-
-def find_newest_fold(workspace: Workspace) -> int:
-    """The last step of the newest tile of several, 0 when there is none: a fold of one step presses on nothing."""
-    return max((tile.last for tile in _macros(workspace)), default=0)
-
-
-def find_pressure(workspace: Workspace, seen: int) -> Trigger | None:
-    """A good stretch of steps that was folded for the budget since the last extraction."""
-    newest = find_newest_fold(workspace)
-    if newest - seen < _STRETCH:
-        return None
-    tile = next(tile for tile in _macros(workspace) if tile.last == newest)
-    return Trigger("budget pressure", f"{tile.id} of {spans(tile.steps)}")
-
-
-def _macros(workspace: Workspace) -> Iterable[Tile]:
-    return (block for block in workspace.blocks if isinstance(block, Tile) and len(block.steps) > 1)
 
 
 class ItemWritten(BaseModel, frozen=True, extra="forbid"):
@@ -806,12 +382,3 @@ class StatementWritten(BaseModel, frozen=True, extra="forbid"):
     def given(self) -> dict[str, str]:
         """The entry as a plan takes it: what was left out is not said."""
         return {name: value for name, value in self.model_dump().items() if value}
-
-
-class LinesWritten(BaseModel, frozen=True, extra="forbid"):
-    """One choice of lines."""
-
-    ref: str = Field(description="A record and its lines, as s12.2:40-80.")
-    why: str = Field(default="", max_length=200, description="What they are for, in your own words.")
-    todo: str | None = Field(default=None, description="The item they serve, as t3.")
-    facts: tuple[str, ...] = Field(default=(), max_length=12, description="Strings in them that matter, unchanged.")

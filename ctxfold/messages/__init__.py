@@ -1,4 +1,4 @@
-"""Holds messages in one form, whichever API or host wrote them: a role and items. A `Codec` translates each dialect."""
+"""The one form of a message in ctxfold: a role and items; and the `Codec` that translates a dialect to it and back."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ class Codec:
 
 
 def _join_results(messages: Sequence[Message], dialect: str, handles: bool) -> list[Message]:
-    """The messages with each result moved behind its call. A message with a native handle stays as it is."""
+    """The messages with each result moved into its call's message. A message with a native handle stays as it is."""
     joined: list[Message] = []
     callers: dict[str, int] = {}
     for message in messages:

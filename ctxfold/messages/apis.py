@@ -1,4 +1,4 @@
-"""Translates the messages of Anthropic's and OpenAI's APIs, as their SDKs' objects or as JSON."""
+"""Translates messages of Anthropic's and OpenAI's APIs and SDKs, reads `record_step` arguments, places cache marks."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def read_block(block: Mapping[str, Any]) -> Item:
 
 
 def read_items(content: object) -> tuple[Item, ...]:
-    """The items of a content: of a text, or of a list of blocks. What is no block is left out."""
+    """The items of a message's content, which is a text or a list of blocks. Anything else is left out."""
     if isinstance(content, str):
         return (Text(content),)
     blocks = map(plain, content) if isinstance(content, Sequence) else ()
@@ -61,18 +61,16 @@ def read_items(content: object) -> tuple[Item, ...]:
 
 
 def read_text(content: object) -> str:
-    """The text of a result's content: a string, a list of blocks, or an object, which stays JSON if it has no content."""
-    if isinstance(content, Mapping):
-        return read_text(content["content"]) if "content" in content else json.dumps(content, ensure_ascii=False)
-    return (
-        Message("user", read_items(content)).text
-        if content is None or isinstance(content, (str, list))
-        else str(content)
-    )
+    """The text of a result's content: of a string, of a list of blocks, or of another value as JSON."""
+    if isinstance(content, Mapping) and "content" in content:
+        content = content["content"]
+    if content is None or isinstance(content, str | list):
+        return Message("user", read_items(content)).text
+    return json.dumps(content, ensure_ascii=False)
 
 
 def parse_arguments(given: object) -> Any:
-    """The arguments of a call, which OpenAI's API writes as JSON in a string. A string that is not JSON stays as it is."""
+    """The arguments of a call, which OpenAI's API writes as JSON in a string. Other strings stay as they are."""
     if not isinstance(given, str):
         return given
     try:
@@ -82,7 +80,10 @@ def parse_arguments(given: object) -> Any:
 
 
 def spell_id(given: object) -> str:
-    """The id of a call as text that UTF-8 can spell, at most 200 characters; empty for None. Raises InputError: neither text nor a number."""
+    """The id of a call as text that UTF-8 can spell, at most 200 characters; empty for None.
+
+    Raises InputError: neither text nor a number.
+    """
     match given:
         case None:
             return ""
@@ -109,7 +110,7 @@ def split_sides(message: Message) -> Iterator[Message]:
 
 
 def decode_message(native: Mapping[str, Any]) -> Iterator[Message]:
-    """The message of a role and a content, with OpenAI's `tool_calls` and `tool_call_id`, or of an item of OpenAI's Responses API."""
+    """The message of a role and a content, with OpenAI's `tool_calls`, or of an item of OpenAI's Responses API."""
     native = plain(native)
     if "role" not in native:
         item = read_block(native)
@@ -147,7 +148,7 @@ def _write_anthropic(message: Message) -> Iterator[dict[str, Any]]:
 
 
 def _write_openai(message: Message) -> Iterator[dict[str, Any]]:
-    """A tool message for each result, and one message for the rest. A single text is a plain string: small servers take no lists."""
+    """A tool message for each result, and one for the rest. One text is a plain string: small servers take no lists."""
     for side in split_sides(message):
         for result in (item for item in side.items if isinstance(item, Result)):
             yield {"role": "tool", "tool_call_id": result.id, "content": encodable(result.text)}
@@ -185,7 +186,7 @@ ANCHOR = 16
 
 
 def cache_marks(stable: int) -> frozenset[int]:
-    """Which of the `stable` first blocks carry a mark, three at most: the API allows four and the system text takes one.
+    """Which of the `stable` first blocks carry a mark, three at most: the API allows four; the system text takes one.
 
     The last one, so that the next request reads all of it; the one before, since the last is the latest step and is
     often folded next; and the highest sixteenth below, which stays where it is while the view grows, so that after a
@@ -205,7 +206,7 @@ _HOW = (
 
 
 def read_messages(native: object) -> list[Message]:
-    """Decode a message, a list of them or a message's content: an SDK's object or JSON, its API told by its keys.
+    """Decode a message, a list of messages, or an assistant's content blocks: SDK objects or JSON of either API.
 
     Raises InputError: something else.
     """
@@ -223,12 +224,12 @@ def read_messages(native: object) -> list[Message]:
 
 
 def read_step(said: object = "", calls: Sequence[object] = (), results: Sequence[object] = ()) -> Message:
-    """An assistant's step as one message: what was said, called and returned.
+    """An assistant's step as one message: its text, its calls and their results.
 
     Args:
         said: a text, or an assistant's message as `read_messages` takes it, with its calls.
         calls: each `{"name", "args", "id"}`, or a call of an API. A call without an id is `c1`, `c2` … by its place.
-        results: each `{"id", "text", "origin"?, "shown"?}`, or a result of an API. Without an id it answers `c1`, `c2` …
+        results: each `{"id", "text", "origin"?, "shown"?}`, or a result of an API. Without an id it answers `c1` …
 
     Raises:
         InputError: something else, or arguments that are not JSON.
@@ -250,7 +251,10 @@ def read_step(said: object = "", calls: Sequence[object] = (), results: Sequence
 
 
 def read_result(given: object, unnamed: str = "") -> Result:
-    """A result from `{"id", "text", "origin"?, "shown"?}` or as an API has it; `unnamed` is its id if it has none. Raises InputError."""
+    """A result from `{"id", "text", "origin"?, "shown"?}` or from an API; `unnamed` is its id if it has none.
+
+    Raises InputError: something else.
+    """
     match plain(given):
         case Result() as result:
             pass

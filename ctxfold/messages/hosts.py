@@ -1,13 +1,16 @@
-"""Translates the transcripts and hook events of five coding hosts, and knows where each keeps its transcripts."""
+"""Translates transcripts and hook answers of five coding hosts, finds their files, names a conversation's session."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
+from ctxfold.errors import InputError
 from ctxfold.messages import Call, Codec, Item, Message, Opaque, Result, Text
 from ctxfold.messages.apis import (
     ANTHROPIC,
@@ -21,7 +24,7 @@ from ctxfold.messages.apis import (
 # Claude Code: one JSON object a line. `user` and `assistant` hold a message of Anthropic's API.
 
 _OWN_COMMANDS = ("<command-name>", "<local-command-")
-"""How a message begins that is a command to Claude Code itself, or what the command printed."""
+"""How a message begins that is a command to Claude Code itself, or the output of one."""
 
 
 def _read_claude_code(line: Mapping[str, Any]) -> Iterator[Message]:
@@ -299,3 +302,145 @@ CODECS: Mapping[str, Codec] = {
     codec.name: codec for codec in (ANTHROPIC, OPENAI, CLAUDE_CODE, CODEX, GEMINI, OPENCODE, PI)
 }
 """The codec of each dialect."""
+
+
+# Hooks: a host runs a command of ours at its events. Most name events and fields as Claude Code does.
+
+
+def read_hook_call(payload: Mapping[str, Any]) -> tuple[Call, Any]:
+    """The call of an event that follows a tool's answer, and that answer in the host's own shape."""
+    name, args = str(payload.get("tool_name", "tool")), payload.get("tool_input", {})
+    answer = payload.get("tool_response")
+    if isinstance(answer, dict) and "llmContent" in answer:  # gemini-cli's other half is for the screen
+        answer = answer["llmContent"]
+    given = payload.get("tool_use_id") or payload.get("call_id")
+    return Call(name, args, str(given) if given else _digest(name, args, answer)), answer
+
+
+def _replace_in_shape(answer: Any) -> dict[str, Any]:
+    return {"hookSpecificOutput": {"hookEventName": "PostToolUse", "updatedToolOutput": answer}}
+
+
+def _replace_by_reason(answer: Any) -> dict[str, Any]:
+    """Codex and gemini-cli take no other output. The reason of a hook that blocks replaces the result; the run goes on."""
+    reason = answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False)
+    return {"decision": "block", "reason": reason}
+
+
+def _add_context(event: str, text: str) -> dict[str, Any]:
+    return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}}
+
+
+def _wrap_answer(answer: Any) -> dict[str, Any]:
+    return {"answer": answer}
+
+
+@dataclass(frozen=True, slots=True)
+class HookForms:
+    """The answers that a host takes from a hook.
+
+    Attributes:
+        replace: the answer that replaces a tool's result, which it is given in the host's own shape.
+        add_context: the answer that shows the model a text, from the event's name and the text.
+        join_summary: the answer that joins a text to the prompt of the host's summary; None if the host takes none.
+        parts: into how many hooks a view is split, and how many characters of each the host takes whole.
+        late: whether only the transcript shows a compaction: then the view comes with the next prompt.
+        names: the host's names of events, each with Claude Code's, if they differ.
+    """
+
+    replace: Callable[[Any], dict[str, Any]]
+    add_context: Callable[[str, str], dict[str, Any]] = _add_context
+    join_summary: Callable[[str], str] | None = str
+    parts: tuple[int, int] = (3, 9_000)
+    late: bool = False
+    names: Mapping[str, str] = field(default_factory=dict)
+
+
+_WIDE = (1, 27_000)
+"""For hosts that cut nothing: as much in one part as the others take in three."""
+_GEMINI_EVENTS = {
+    "AfterTool": "PostToolUse",
+    "BeforeAgent": "UserPromptSubmit",
+    "PreCompress": "PreCompact",
+    "AfterAgent": "Stop",
+}
+_OPENCODE_HOOKS = HookForms(
+    _wrap_answer, lambda _, text: _wrap_answer(text), lambda text: json.dumps(_wrap_answer(text)), _WIDE
+)
+
+# Places: where each host keeps its transcripts.
+
+_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_LONGEST = 40
+"""Characters of a conversation's id in the name of its session."""
+
+
+@dataclass(frozen=True, slots=True)
+class TranscriptHost:
+    """A program that keeps its conversations.
+
+    Attributes:
+        codec: reads them; its name is the host's, as `--from` takes it.
+        variable: the environment variable that moves the host's folder.
+        folder: that folder, below the user's home.
+        files: a glob pattern of the transcripts in it; empty if the host only exports them.
+        hooks: the answers that it takes from hooks; None if it runs none of ours.
+        lines: whether a file has one JSON object a line. Otherwise the whole file is one object.
+        id_length: how many characters of a conversation's id the file name has; 0 for all.
+    """
+
+    codec: Codec
+    variable: str
+    folder: str
+    files: str
+    hooks: HookForms | None
+    lines: bool = True
+    id_length: int = 0
+
+
+HOSTS: Mapping[str, TranscriptHost] = {
+    host.codec.name: host
+    for host in (
+        TranscriptHost(CLAUDE_CODE, "CLAUDE_CONFIG_DIR", ".claude", "projects/*/*.jsonl", HookForms(_replace_in_shape)),
+        TranscriptHost(CODEX, "CODEX_HOME", ".codex", "sessions/**/rollout-*.jsonl", HookForms(_replace_by_reason)),
+        TranscriptHost(
+            GEMINI,
+            "GEMINI_CLI_HOME",
+            ".gemini",
+            "tmp/*/chats/*.jsonl",
+            HookForms(_replace_by_reason, join_summary=None, parts=_WIDE, late=True, names=_GEMINI_EVENTS),
+            id_length=8,
+        ),
+        TranscriptHost(OPENCODE, "", ".local/share/opencode", "", _OPENCODE_HOOKS, lines=False),
+        TranscriptHost(PI, "PI_CODING_AGENT_DIR", ".pi/agent", "sessions/**/*.jsonl", None),
+    )
+}
+
+
+def find_latest(host: TranscriptHost, home: Path, moved: str | None) -> Path:
+    """The transcript that a host wrote last.
+
+    Args:
+        host: one of `HOSTS`.
+        home: the user's home.
+        moved: the value of the host's variable, None if it is not set.
+
+    Raises:
+        InputError: no transcript is there.
+    """
+    if not host.files:
+        raise InputError(f"{host.codec.name} keeps no transcripts as files: export the session to one, and name it")
+    folder = Path(moved) if moved else home / host.folder
+    latest = max(folder.glob(host.files), key=lambda path: path.stat().st_mtime, default=None)
+    if latest is None:
+        raise InputError(f"{host.codec.name} has no transcript in {folder}: name the file, or set {host.variable}")
+    return latest
+
+
+def name_conversation(host: str, named: str) -> str:
+    """The name of the session for a host's conversation; `named` is its id, or the file name, which holds that id."""
+    slug = re.sub(r"[^a-z0-9]+", "-", named.lower()).strip("-")
+    ids, length = _ID.findall(slug), HOSTS[host].id_length
+    if length:
+        return f"{host}-{ids[-1][:length] if ids else slug[-length:]}".rstrip("-")
+    return f"{host}-{ids[-1] if ids else slug[-_LONGEST:].strip('-')}".rstrip("-")

@@ -1,6 +1,7 @@
 """The texts sent to a model: `prompt("name", blank=...)` reads `name.md` beside this file and fills its blanks.
 
-A blank is written `$name`; one that is missing, or that the file does not have, raises. Other packages read their own `prompts/` through the same function.
+A blank is written `$name`; one that is missing, or that the file does not have, raises. Other packages read their own
+`prompts/` through the same function.
 """
 
 from __future__ import annotations

@@ -155,9 +155,10 @@ def find_excerpts(text: str, query: str, budget: int) -> list[Span]:
     """
     pieces = [piece._replace(tokens=piece.tokens + 1) for piece in pieces_of_prose(text)]
     worths = score(pieces, query, PAGE)
-    least = max(worths, default=0.0) * _FAINT
+    best = max(worths, default=0.0)
     choice = Choice(pieces, query, weights=PAGE)
-    choice.fill(budget + 1, [place for place, worth in enumerate(worths) if worth > least])
+    for least in (0.999 * best, _FAINT * best):
+        choice.fill(budget + 1, [place for place, worth in enumerate(worths) if worth > least])
     chosen = sorted(choice.order)
     if not chosen:
         end = len(head(text, budget).rstrip())

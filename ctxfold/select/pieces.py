@@ -10,7 +10,7 @@ from typing import NamedTuple
 from ctxfold.log.lines import Line
 from ctxfold.text.sentences import Span, sentences
 from ctxfold.text.values import entities
-from ctxfold.text.words import words
+from ctxfold.text.words import is_common, words
 from ctxfold.tokens import count
 
 _NAME = re.compile(r"(?<![.!?:]\s)(?<!^)\b[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)*")
@@ -371,8 +371,8 @@ def _find_values(text: str) -> Values:
 
 
 def words_of(text: str) -> tuple[str, ...]:
-    """The words of a text that are long enough to say something, each once, lower case."""
-    return tuple(dict.fromkeys(word for word in words(text[:_READ]) if len(word) > 3 or not word.isascii()))
+    """The stems of the words of a text that are not common in all texts, each once."""
+    return tuple(dict.fromkeys(word for word in words(text[:_READ]) if not is_common(word)))
 
 
 def shape_of(line: str) -> str:

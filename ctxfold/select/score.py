@@ -24,40 +24,53 @@ class Weights:
     """The numbers of the formula.
 
     Attributes:
-        fade: steps in which a third is left of what a piece is worth more for being new.
-        plain: what a value is worth that is not built as an id, for one that is.
-        used: demand for a value that a later call or message names.
-        open: demand for an id that nothing has named yet.
-        idle: demand for any other value.
-        document: demand for a value that is only in documents.
+        fade: steps in which a third is left of what a piece, or the use of a value, is worth more for being new.
+        plain: worth of a value that is not built as an id, for 1 of an id.
+        open: demand for an id that nothing has named yet, for 1 of a value that was named long ago.
+        idle: demand for any other value that nothing has named.
+        document: demand for a value that only documents hold.
+        prior: values under a name from which it is judged by how many of them were named again.
         word: worth of a word.
         near: worth of a word of the query.
-        again: what is left of the worth of what is shown already, for each time that it is.
+        again: share that is left of the worth of a value or word each time that it is shown.
         odd: worth of a document's line for each bit by which its shape is rarer than the others.
-        spoken: how much more all is worth that the user or a finding says.
-        beside: share of the nearness of a piece that passes on to the next, and so on.
+        spoken: how much more everything is worth that the user or a finding says.
+        beside: share of a piece's worth that passes on to the next piece, and so on.
     """
 
     fade: float
     plain: float
-    used: float
     open: float
     idle: float
     document: float
+    prior: float
     word: float
     near: float
     again: float
     odd: float
-    spoken: float = 1.0
-    beside: float = 0.0
+    spoken: float
+    beside: float
 
 
 LOG = Weights(
-    fade=12, plain=0.3, used=2.0, open=1.3, idle=0.6, document=0.3, word=0.03, near=0.3, again=0.25, odd=0.05, spoken=3
+    fade=12,
+    plain=0.3,
+    open=1.3,
+    idle=0.6,
+    document=0.3,
+    prior=8,
+    word=0.03,
+    near=0.3,
+    again=0.25,
+    odd=0.05,
+    spoken=3,
+    beside=0,
 )
 """For what a session did: views and results."""
-PAGE = Weights(fade=12, plain=1, used=1, open=0, idle=0, document=0, word=0, near=1, again=1, odd=0, beside=0.8)
-"""For texts that are read with a question."""
+PAGE = Weights(
+    fade=1, plain=1, open=0, idle=0, document=0, prior=1, word=0, near=1, again=1, odd=0, spoken=1, beside=0.8
+)
+"""For texts that are read with a question: only what is asked for counts, and what is beside it."""
 
 
 class Worth:
@@ -146,20 +159,21 @@ def _weigh_values(pieces: Sequence[Piece], query: str, weights: Weights) -> dict
                 given.add(value)
     seen = Counter(name for each in names.values() for name in each)
     named = Counter(name for value in used for name in names.get(value, ()))
-    evidence = {name: 0.2 + 1.4 * ((4 + named[name]) / (8 + seen[name]) + 0.5 * (name in asked)) for name in seen}
+    evidence = {
+        name: (weights.prior + 2 * named[name]) / (weights.prior + seen[name]) + (name in asked) for name in seen
+    }
 
     def demand(value: str) -> float:
         if value not in stated:
             return weights.document
         if value in used:
-            return 1 + 1.5 * math.exp(-used[value] / 25)
+            return 1 + math.exp(-used[value] / weights.fade)
         return weights.open if value in given and is_id(value) else weights.idle
 
     return {
-        value: _weigh_shape(value)
-        * _rarity(value, times[value])
+        value: (1 if is_id(value) else weights.plain)
+        / math.sqrt(times[value])
         * demand(value)
-        * (0.55 + 0.45 * math.exp(-newest[value] / 40))
         * max((evidence[name] for name in names.get(value, ())), default=1.0)
         for value in first
     }
@@ -200,23 +214,6 @@ def _number_of(value: str) -> str:
     """The number of a number with its unit; anything else as it is."""
     parts = value.split(" ")
     return next((part for part in parts if _NUMBER.fullmatch(part)), value) if len(parts) == 2 else value
-
-
-@lru_cache(maxsize=65_536)
-def _weigh_shape(value: str) -> float:
-    """How likely a value of this build is to be needed letter by letter."""
-    if len(value) < 2:
-        return 0.05
-    if is_id(value):
-        return 1.0
-    if _NUMBER.fullmatch(value):
-        return 0.35 if len(value) > 2 else 0.1
-    return 0.3
-
-
-def _rarity(value: str, times: int) -> float:
-    """What repetition leaves of a value's worth: little of a plain word's, more of an id's, which is what is acted on."""
-    return 0.35 + 0.65 / math.sqrt(times) if is_id(value) else 1 / times
 
 
 _SOON = 1.2

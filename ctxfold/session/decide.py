@@ -6,6 +6,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
+from ctxfold.decisions.extraction import (
+    OVERHEAD,
+    Trigger,
+    choose_lines,
+    extract,
+    find_lost_reference,
+    find_newest_fold,
+    find_pressure,
+    is_folded,
+    read_selections,
+    resolve_selections,
+)
 from ctxfold.decisions.fold import FoldDirective, find_stretch, fold, write_tile
 from ctxfold.decisions.marks import check_summary, find_invented, list_known_texts
 from ctxfold.decisions.memory import Front, choose_batch, choose_tile, find_front, front_room, shorten_tile
@@ -21,21 +33,7 @@ from ctxfold.decisions.refactor import (
 )
 from ctxfold.decisions.refactor.embedded import apply_rules, route
 from ctxfold.decisions.refactor.written import apply_text, clean_text
-from ctxfold.decisions.register import (
-    OVERHEAD,
-    PlanGiven,
-    Trigger,
-    choose_lines,
-    extract,
-    find_lost_reference,
-    find_newest_fold,
-    find_pressure,
-    is_folded,
-    read_selections,
-    resolve_plan,
-    resolve_selections,
-    set_intent,
-)
+from ctxfold.decisions.register import PlanGiven, resolve_plan, set_intent
 from ctxfold.errors import FoldError, InputError
 from ctxfold.log import place_of
 from ctxfold.prompts import prompt

@@ -109,7 +109,7 @@ def drafts_of(message: Message) -> list[Draft]:
 
 
 def record_messages(tx: Writing, at: Handle, messages: Iterable[Message]) -> list[tuple[RecordRef, bool]]:
-    """Record what the log does not hold yet: an assistant's words, its calls and their results as one step.
+    """Record messages that the log does not hold yet: an assistant's words, its calls and their results as one step.
 
     A late result joins the step of its call. A result is left out if its call was never seen.
 
@@ -160,28 +160,23 @@ def _group_steps(drafts: Sequence[Draft], chosen: Iterable[int]) -> Iterator[lis
 
 
 def record(tx: Writing, branch: Branch, made: Sequence[Draft], *, fills: bool) -> Taken:
-    """Append records to the open step of a branch, or to a new one. `fills`: they come from the assistant, and so close the step."""
-    session, state = branch.session, branch.state
-    tip = tx.log.step(session, state.tip) if state.tip else None
-    if tip is not None and tip.open and not _shared(tx, branch, tip):
+    """Append records to the open step of a branch, or to a new one. `fills`: the assistant made them; they close it."""
+    session = branch.session
+    tip = tx.log.step(session, branch.state.tip) if branch.state.tip else None
+    if tip is not None and tip.open and not _is_shared(tx, branch, tip):
         step, k = tip, len(tx.log.records(session, [tip.n]))
     else:
         step, k = _new_step(tx, session, tip), 0
     step = replace(step, open=step.open and not fills)
     records = [
-        Record(step.n, k + at, draft.kind, draft.origin, draft.text, draft.call_id, step.n, draft.shown)
-        for at, draft in enumerate(made, 1)
+        Record(step.n, number, draft.kind, draft.origin, draft.text, draft.call_id, step.n, draft.shown)
+        for number, draft in enumerate(made, k + 1)
     ]
-    ordered = pair_results(records)
-    lines, raw, material = _keep(tx, session, ordered, [made[each.k - k - 1].key for each in ordered])
-    step = _grown(step, lines, raw)
-    tx.log.replace_step(session, step)
     payload = {"step": step.n, "parent": step.parent, "open": step.open, "records": [record.k for record in records]}
-    after = _advanced(
-        tx, branch, replace(state, tip=step.n), (step.n, lines, raw), Happened("recorded", payload, material)
-    )
+    keyed = [(record, made[record.k - k - 1].key) for record in pair_results(records)]
+    step, lines, state = _append(tx, branch, step, step.n, keyed, Happened("recorded", payload))
     waiting = sum({"call": 1, "result": -1}.get(record.kind, 0) for record in records)
-    return Taken(step, lines, waiting, after, k + len(records))
+    return Taken(step, lines, waiting, state, k + len(records))
 
 
 def pair_results(records: Sequence[Record]) -> list[Record]:
@@ -202,27 +197,11 @@ def pair_results(records: Sequence[Record]) -> list[Record]:
     return list(ordered.values())
 
 
-def _advanced(
-    tx: Writing, branch: Branch, after: State, grew: tuple[int, tuple[Line, ...], int], what: Happened
-) -> State:
-    """Commit what was recorded. Where the step that grew is folded already, its tile grows by the same lines: the step stands in one place."""
-    step, lines, raw = grew
-    tile = branch.workspace.latest
-    if isinstance(tile, Tile) and tile.last == step:
-        tokens = tile.tokens + sum(line.tokens for line in lines)
-        number = tx.cover.next_tile(branch.session)
-        longer = replace(tile, number=number, lines=tile.lines + lines, tokens=tokens, raw=tile.raw + raw)
-        cover, kept = cover_with(tx, branch.session, after.cover, longer)
-        after = replace(after, cover=cover)
-        what = replace(what, payload={**what.payload, "tile": number}, material=[*what.material, kept])
-    return advance(tx, branch.session, branch.head, branch.state, after, what)
-
-
 def arrive(tx: Writing, branch: Branch, step: int, result: Result, key: str | None) -> Taken | RecordRef:
-    """A result that came after its step was recorded, and the ref of the record that bears its key where there is one already.
+    """Record a result that came after its step was recorded. If a record has this key already, return its ref.
 
-    It is shown where it arrives: at the tip of its path, behind whatever stands there; where another branch shares that step, at one opened for it.
-    Raises RefError: no such step, or no such call in it.
+    Views show it at the tip of the path, after everything else there. If another branch shares the tip, a new step is
+    opened for it. Raises RefError: no such step, or no such call in it.
     """
     session = branch.session
     old = tx.log.step(session, step)
@@ -239,23 +218,14 @@ def arrive(tx: Writing, branch: Branch, step: int, result: Result, key: str | No
         )
     tip = tx.log.step(session, branch.state.tip)
     at = old
-    if tip is not None and _on_path(tx, session, tip.n, step):
-        at = _new_step(tx, session, tip) if _shared(tx, branch, tip) else tip
+    if tip is not None and _is_on_path(tx, session, tip.n, step):
+        at = _new_step(tx, session, tip) if _is_shared(tx, branch, tip) else tip
     call = _number_call(there, result.id, late=at.n != step)
     record = Record(step, len(there) + 1, "result", result.origin, result.text, result.id, at.n, result.shown, call)
-    lines, raw, material = _keep(tx, session, [record], [key])
-    grown = _grown(at, lines, raw)
-    tx.log.replace_step(session, grown)
     payload = {"step": step, "record": record.k, "at": at.n}
-    opened = at.n not in (old.n, branch.state.tip)
-    after = _advanced(
-        tx,
-        branch,
-        replace(branch.state, tip=at.n) if opened else branch.state,
-        (at.n, lines, raw),
-        Happened("arrived", payload, material),
-    )
-    return Taken(grown, lines, -1 if at.n == step else 0, after, record.k)
+    tip_after = branch.state.tip if at.n == old.n else at.n
+    grown, lines, state = _append(tx, branch, at, tip_after, [(record, key)], Happened("arrived", payload))
+    return Taken(grown, lines, -1 if at.n == step else 0, state, record.k)
 
 
 def _number_call(there: Sequence[StoredRecord], call_id: str, *, late: bool) -> int:
@@ -274,14 +244,23 @@ def _number_call(there: Sequence[StoredRecord], call_id: str, *, late: bool) -> 
     return 0 if in_order and not late else answered[-1] + 1
 
 
-def _keep(
-    tx: Writing, session: int, records: Sequence[Record], keys: Sequence[str | None]
-) -> tuple[tuple[Line, ...], int, list[bytes]]:
-    """Render and store records; their lines, raw cost and content hashes."""
+def _append(
+    tx: Writing,
+    branch: Branch,
+    step: Step,
+    tip: int,
+    records: Sequence[tuple[Record, str | None]],
+    what: Happened,
+) -> tuple[Step, tuple[Line, ...], State]:
+    """Render, store and commit records with their keys, shown in one step. If that is folded, its tile grows too.
+
+    Returns the step, the new lines and the branch afterwards.
+    """
+    session, payload = branch.session, what.payload
     lines: list[Line] = []
     material: list[bytes] = []
     raw = 0
-    for record, key in zip(records, keys, strict=True):
+    for record, key in records:
         rendered = lines_of(record)
         form = canonical(dump_lines(rendered) if record.call else [])
         entry = tx.log.add_entry(record.text)
@@ -291,20 +270,26 @@ def _keep(
         material += material_of((record.kind, record.origin, record.call_id), *hashes, form)
         lines += rendered
         raw += count(record.text)
-    return tuple(lines), raw, material
+    new, tokens = tuple(lines), sum(line.tokens for line in lines)
+    step = replace(
+        step, tokens=step.tokens + tokens, raw=step.raw + raw, upto=step.upto + tokens, raw_upto=step.raw_upto + raw
+    )
+    tx.log.replace_step(session, step)
+    after, tile = replace(branch.state, tip=tip), branch.workspace.latest
+    if isinstance(tile, Tile) and tile.last == step.n:
+        number = tx.cover.next_tile(session)
+        longer = replace(tile, number=number, lines=tile.lines + new, tokens=tile.tokens + tokens, raw=tile.raw + raw)
+        cover, kept = cover_with(tx, session, after.cover, longer)
+        after, payload = replace(after, cover=cover), {**payload, "tile": number}
+        material.append(kept)
+    what = replace(what, payload=payload, material=material)
+    return step, new, advance(tx, session, branch.head, branch.state, after, what)
 
 
 def material_of(who: tuple[str, str, str | None], entry: bytes, shown: bytes | None, form: str) -> list[bytes]:
-    """The hashes of a record, as they go into its revision: who said it, its bytes, its rendered lines."""
+    """The hashes of a record that go into its revision: of its origin, its bytes and its rendered lines."""
     head = "\0".join(str(part) for part in who).encode("utf-8", "surrogatepass")
     return [head, entry, shown or b"", digest(encode(form))]
-
-
-def _grown(step: Step, lines: Sequence[Line], raw: int) -> Step:
-    tokens = sum(line.tokens for line in lines)
-    return replace(
-        step, tokens=step.tokens + tokens, raw=step.raw + raw, upto=step.upto + tokens, raw_upto=step.raw_upto + raw
-    )
 
 
 def _new_step(tx: Writing, session: int, tip: Step | None) -> Step:
@@ -318,16 +303,16 @@ def _new_step(tx: Writing, session: int, tip: Step | None) -> Step:
     return Step(n, tip.n, lane, tip.depth + 1, True, 0, 0, tip.upto, tip.raw_upto, now)
 
 
-def _shared(tx: Writing, branch: Branch, step: Step) -> bool:
-    """Whether a step stands on the path of another branch too: then it takes no more words from either."""
+def _is_shared(tx: Writing, branch: Branch, step: Step) -> bool:
+    """Whether a step is on the path of another branch too: then neither may add to it."""
     for head in tx.forest.heads(branch.session):
         event = tx.forest.event(branch.session, head.seq) if head.id != branch.head.id else None
-        if event is not None and _on_path(tx, branch.session, event.state.tip, step.n):
+        if event is not None and _is_on_path(tx, branch.session, event.state.tip, step.n):
             return True
     return False
 
 
-def _on_path(tx: Writing, session: int, tip: int, step: int) -> bool:
+def _is_on_path(tx: Writing, session: int, tip: int, step: int) -> bool:
     old = tx.log.step(session, step)
     return old is not None and any(lane == old.lane and old.depth <= depth for lane, depth in tx.log.path(session, tip))
 

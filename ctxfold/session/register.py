@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from ctxfold.decisions.extraction import extract
 from ctxfold.decisions.refactor import VERSION as REFACTORINGS_VERSION
 from ctxfold.decisions.refactor import Refactoring
-from ctxfold.decisions.register import VERSION, extract, merge_by_id, set_intent
+from ctxfold.decisions.register import VERSION, merge_by_id, set_intent
 from ctxfold.errors import CorruptStore
 from ctxfold.log import place_of
 from ctxfold.session.commits import INTENTS, Happened, advance, find_voided

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import overload
 
+from ctxfold.decisions.extraction import Trigger
 from ctxfold.decisions.fold import SETTINGS, FoldDirective, FoldSettings
 from ctxfold.decisions.memory import choose_batch
 from ctxfold.decisions.refactor import Refactored
-from ctxfold.decisions.register import PlanGiven, Statements, Todo, Trigger
+from ctxfold.decisions.register import PlanGiven, Statements, Todo
 from ctxfold.errors import InputError
 from ctxfold.log import Origin, RecordRef, Ref, StepRef, parse_ref, parse_step
 from ctxfold.messages import Message
 from ctxfold.messages.apis import read_result, read_step
-from ctxfold.session import handover
 from ctxfold.session.branches import Move, Topic, Wish, read_tree
 from ctxfold.session.commits import head_of, redo, undo
 from ctxfold.session.decide import (
@@ -37,7 +37,7 @@ from ctxfold.session.record import COMPACTION, Draft, drafts_of, read_calls, rec
 from ctxfold.session.redact import Redaction, redact
 from ctxfold.session.register import put_refused
 from ctxfold.session.telling import Event, describe_event, read_history
-from ctxfold.session.tools import SessionTool, session_tools
+from ctxfold.session.tools import SessionTool, make_tools
 from ctxfold.store.sqlite import Reading
 from ctxfold.tokens import Budget
 from ctxfold.view.native import LoggedCall
@@ -161,7 +161,9 @@ class Session:
         given = tuple(messages)
         for each in given:
             if not isinstance(each, Message):
-                raise InputError(f"messages are wanted, not {type(each).__name__}; decode it with ctxfold.read_messages")
+                raise InputError(
+                    f"messages are wanted, not {type(each).__name__}; decode it with ctxfold.read_messages"
+                )
         with self._at.writing() as tx:
             return [ref for ref, is_new in record_messages(tx, self._at, given) if is_new or known]
 
@@ -416,7 +418,7 @@ class Session:
 
     def tools(self) -> list[SessionTool]:
         """Return `recall`, `fold`, `plan` and `note` as callables with schemas, for any loop that calls tools."""
-        return session_tools(self)
+        return make_tools(self)
 
     def undo(self) -> Event:
         """Void the newest decision of this branch, never a record. Returns it. Raises UndoError: none is left."""
@@ -537,7 +539,6 @@ class Session:
             done = redact(tx, self._at.session, head, what, self.name if names else None)
             self._at.forget()
         forget_pictures(self._at.store.address, self.name)
-        handover.forget(self._at.store.address, self.name)
         self.name = done.session or self.name
         self._at.store.scrub()
         return done

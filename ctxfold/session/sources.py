@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ctxfold.decisions.extraction import has_name
 from ctxfold.decisions.fold import FoldSettings
 from ctxfold.decisions.refactor import Case, PastCall
 from ctxfold.decisions.refactor.embedded import read_past_call
-from ctxfold.decisions.register import EntrySource, has_name
+from ctxfold.decisions.register import EntrySource
 from ctxfold.errors import RefError
 from ctxfold.log import RecordRef, parse_ref
 from ctxfold.log.lines import text_of

@@ -1,4 +1,4 @@
-"""`SessionTool`: what a model in a native tool loop may do with the session that its context comes from."""
+"""The session's own tools for a model in a tool loop: recall, fold, plan and note, with their schemas and answers."""
 
 from __future__ import annotations
 
@@ -18,11 +18,10 @@ from ctxfold.workspace import spans
 if TYPE_CHECKING:
     from ctxfold.session.session import Session
 
-__all__ = ["SessionTool", "session_tools"]
-
 _MOST = 2_000
-"""o200k tokens of one recalled text; the rest is recalled by its lines."""
+"""o200k tokens of one recalled text; the model recalls the rest by its lines."""
 _FAULTS = 4
+"""Faults of arguments that one answer names."""
 
 
 class _Arguments(BaseModel):
@@ -36,32 +35,32 @@ class _Recall(_Arguments):
 
 class _Fold(_Arguments):
     summary: str = Field(
-        min_length=1, description="The facts that matter later: names, numbers, decisions, failures, what is open."
+        min_length=1, description="The facts that matter later: names, numbers, decisions, failures, open points."
     )
     first_step: int | None = Field(None, description="First step of the stretch.")
     last_step: int | None = Field(None, description="Last step of the stretch; the newest if left out.")
 
 
 class _Todo(_Arguments):
-    text: str = Field("", description="What is to be done, for a new entry.")
-    id: str = Field("", description="An entry that stands, such as t3.")
+    text: str = Field("", description="The task, for a new entry.")
+    id: str = Field("", description="The id of an entry, such as t3.")
     state: Literal["open", "done", "dropped"] = "open"
 
     @model_validator(mode="after")
     def _names_something(self) -> _Todo:
         if not self.text and not self.id:
-            raise ValueError("give text for a new entry, or the id of one that stands")
+            raise ValueError("give text for a new entry, or the id of an entry")
         return self
 
 
 class _Plan(_Arguments):
-    todo: tuple[_Todo, ...] = Field((), description="New entries, or entries that stand with their new state.")
-    constraints: tuple[str, ...] = Field((), description="What the user wants to hold from now on.")
-    decisions: tuple[str, ...] = Field((), description="What was decided.")
+    todo: tuple[_Todo, ...] = Field((), description="New entries, or entries by id with their new state.")
+    constraints: tuple[str, ...] = Field((), description="Rules that the user set for everything from now on.")
+    decisions: tuple[str, ...] = Field((), description="Decisions that were made.")
 
 
 class _Note(_Arguments):
-    text: str = Field(min_length=1, description="What is to be kept.")
+    text: str = Field(min_length=1, description="The finding to keep.")
 
 
 _Given = TypeVar("_Given", bound=_Arguments)
@@ -72,10 +71,10 @@ class SessionTool:
     """One tool of a session.
 
     Attributes:
-        name: what a model calls it by.
-        description: what a model is told about it.
+        name: the name that a model calls.
+        description: its description for the model.
         schema: the JSON schema of its arguments.
-        run: does it, given arguments that may not fit; for `__call__`.
+        run: carries it out; `__call__` turns its errors into answers.
     """
 
     name: str
@@ -84,7 +83,7 @@ class SessionTool:
     run: Callable[[dict[str, Any]], str]
 
     def __call__(self, **arguments: Any) -> str:
-        """Do it and say what came of it. What a model asked for in vain is said too, with what to mend: the answer goes back to it either way."""
+        """Carry it out and return the answer for the model. A refusal is an answer too, with the fault to mend."""
         try:
             return self.run(arguments)
         except ValidationError as error:
@@ -103,45 +102,42 @@ class SessionTool:
         return {"type": "function", "function": function}
 
 
-def session_tools(session: Session) -> list[SessionTool]:
+def make_tools(session: Session) -> list[SessionTool]:
     """The tools of a session."""
     return [
-        _tool("recall", _Recall, lambda given: _recall(session, given)),
-        _tool("fold", _Fold, lambda given: _fold(session, given)),
-        _tool("plan", _Plan, lambda given: _plan(session, given)),
-        _tool("note", _Note, lambda given: f"kept as {session.record_note(given.text)}"),
+        _make_tool("recall", _Recall, lambda given: _recall(session, given)),
+        _make_tool("fold", _Fold, lambda given: _fold(session, given)),
+        _make_tool("plan", _Plan, lambda given: _plan(session, given)),
+        _make_tool("note", _Note, lambda given: f"kept as {session.record_note(given.text)}"),
     ]
 
 
-def _tool(name: str, given: type[_Given], run: Callable[[_Given], str]) -> SessionTool:
-    return SessionTool(
-        name, prompt(f"tool_{name}"), schema_of(given), lambda arguments: run(given.model_validate(arguments))
-    )
+def _make_tool(name: str, arguments: type[_Given], act: Callable[[_Given], str]) -> SessionTool:
+    def run(given: dict[str, Any]) -> str:
+        return act(arguments.model_validate(given))
+
+    return SessionTool(name, prompt(f"tool_{name}"), schema_of(arguments), run)
 
 
 def _recall(session: Session, given: _Recall) -> str:
     if not given.ref:
         hits = session.recall(query=given.query or " ")
-        return (
-            "\n".join(f"{hit.ref} {fence(hit.ref, hit.text)}" for hit in hits) or "nothing recorded holds these words"
-        )
-    found = session.recall(given.ref)
-    text = (
-        found.text
-        if count(found.text) <= _MOST
-        else f"{head(found.text, _MOST)}\n[cut; name lines, as in {found.ref}:40-80]"
-    )
-    return text if found.origin in ("user", "model") else fence(found.ref, text)
+        return "\n".join(f"{hit.ref} {fence(hit.ref, hit.text)}" for hit in hits) or "no record has these words"
+    recalled = session.recall(given.ref)
+    text = recalled.text
+    if count(text) > _MOST:
+        text = f"{head(text, _MOST)}\n[cut; name lines, as in {recalled.ref}:40-80]"
+    return text if recalled.origin in ("user", "model") else fence(recalled.ref, text)
 
 
 def _fold(session: Session, given: _Fold) -> str:
     tile = session.fold(given.summary, given.first_step, given.last_step)
-    return f"{tile.id} stands for {spans(tile.steps)}: {tile.tokens} tokens, raw {tile.raw}"
+    return f"{tile.id} replaces {spans(tile.steps)}: {tile.tokens} tokens, raw {tile.raw}"
 
 
 def _plan(session: Session, given: _Plan) -> str:
-    todo = [{name: value for name, value in item.model_dump().items() if value} for item in given.todo]
-    new = [{"text": item["text"]} if not item.get("id") else item for item in todo]
-    intent = session.plan(None, new or None, list(given.constraints) or None, list(given.decisions) or None)
-    standing = [f"{item.id} {item.state}: {item.text}" for item in intent.items]
-    return "\n".join([*standing, *(f"{each.id}: {each.text}" for each in intent.binding)]) or "nothing stands"
+    todo = [item.model_dump(include={"id", "text", "state"} if item.id else {"text"}) for item in given.todo]
+    todo = [{name: value for name, value in item.items() if value} for item in todo]
+    intent = session.plan(None, todo or None, list(given.constraints) or None, list(given.decisions) or None)
+    entries = [f"{item.id} {item.state}: {item.text}" for item in intent.items]
+    return "\n".join([*entries, *(f"{each.id}: {each.text}" for each in intent.binding)]) or "the plan is empty"

@@ -14,7 +14,6 @@ from typing import Any, cast
 
 from ctxfold.errors import CorruptStore, CtxfoldError, ImportFault, InputError
 from ctxfold.log import Kind, Origin, Record, Step
-from ctxfold.session import handover
 from ctxfold.session import open as pictures
 from ctxfold.session.branches import check_name
 from ctxfold.session.commits import dump_payload, head_of, state_of
@@ -125,7 +124,6 @@ def delete_session(name: str, store: str | None = None) -> None:
         with kept.writing() as tx:
             tx.drop(find_session(tx, kept, name).id)
         pictures.forget_pictures(kept.address, name)
-        handover.forget(kept.address, name)
         kept.scrub()
 
 

@@ -1,245 +1,198 @@
-"""Register, notes and other branches at the end."""
+"""Writes the end of a view: other branches, the register, extracts and notes, and chooses their lines within a room."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from functools import lru_cache
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 from ctxfold.log.lines import (
-    ALSO,
     BINDING,
     DECIDED,
     ELSEWHERE,
     EXTRACTS,
+    GOAL_NOW,
     HERE,
     LIFTED,
     SO_FAR,
     TO_DO,
     TOPIC,
     USER,
+    Line,
     fence,
+    line,
     unposed,
 )
-from ctxfold.text.values import facts_of
+from ctxfold.select import GAP, Choice, find_excerpts, pieces_of_lines, write
 from ctxfold.text.words import counted
 from ctxfold.tokens import count, head
 from ctxfold.workspace import (
-    NOWHERE,
-    BranchSummary,
     Elsewhere,
     Extract,
     Intent,
     Item,
     Statement,
-    Turn,
+    Workspace,
     number_of,
+    shown_guidance,
     spans,
 )
 
-FORMS = 6
-"""How many forms there are: five that show every turn, shorter and shorter, and the last, in which old turns are but addresses."""
-VALUES = FORMS - 2
-"""The form that keeps the values the user said in every turn, and no more."""
-SHARE = 0.35
-"""Of a view's budget, what it may take before it takes a shorter form."""
-
-_SAID = (60, 60, 60, 24, 0)
-"""o200k tokens of a message that stands whole; of a longer one stand its head and its values."""
-_REPLY = (40, 16, 0, 0, 0)
-_NEWEST = 0.6
-"""Of the room of the last form, what the newest turns may fill with their words; those before them keep their values, as far as that goes."""
-_NAMED = 24
-"""Branches of which but the address stands that are named; the rest are counted."""
-_SEAM = 14
-"""Tokens a branch's heading and the address of its older turns cost at most, but for long names."""
-_READ = 20_000
-
-_Piece = tuple[str, int]
-"""A turn as it stands, and what it costs with its line end."""
+_WORDS = 80
+"""o200k tokens of the longest statement or item; a longer one keeps its beginning."""
+_SUMMARY = 600
+"""o200k tokens of the longest summary."""
+_NEWEST = 40
+"""Items and statements that are named at most, the newest."""
+_NAMED = (24, 8, 0)
+"""Branches that are named where none of their lines are shown: as many as the room allows; the rest are counted."""
+_SHORT = 2
+"""The form of notes where room is short."""
+_STATES = {"open": "[ ]", "done": "[x]", "dropped": "[-]"}
+_REF = re.compile(r"([a-z])(\d+)(?:-[a-z](\d+))?")
 
 
 @dataclass(frozen=True, slots=True)
-class ElsewhereText:
-    """What stands elsewhere, in one of its forms; the text is empty for nothing, and `tokens` holds the seam before it."""
+class Section:
+    """A heading and the lines under it.
 
-    held: Elsewhere = NOWHERE
-    form: int = 0
-    text: str = ""
-    tokens: int = 0
+    Attributes:
+        heading: what it begins with.
+        lines: its lines; the `ref` of each names it where it is left out.
+        rest: what else the heading names, after the lines that are left out.
+        branch: the name of the branch that it shows; empty for any other section.
+    """
 
-    @classmethod
-    def of(cls, held: Elsewhere) -> ElsewhereText:
-        """The full form: every turn with what came of it."""
-        return NOTHING if held.empty else cls(held)._in(0, 0)
-
-    def within(self, room: float, last: int = FORMS - 1) -> ElsewhereText:
-        """The first form from this one on that costs at most `room`; the form `last` where none does."""
-        found = self
-        while found.text and found.form < last and found.tokens > room:
-            found = found._in(found.form + 1, room)
-        if found.text and found.form == FORMS - 1 == last and found.tokens > room:
-            found = found._in(last, room)
-        return found
-
-    def head(self, tokens: int) -> ElsewhereText:
-        """Its first tokens, where not even addresses fit."""
-        text = head(self.text, tokens)
-        return replace(self, text=text, tokens=count(text) + 1 if text else 0)
-
-    def _in(self, form: int, room: float) -> ElsewhereText:
-        branches = [branch for branch in self.held.branches if branch.turns]
-        if form < FORMS - 1:
-            said, reply = _SAID[form], _REPLY[form]
-            text, tokens = _listed(
-                self.held, [(each, [_turn(turn, said, reply) for turn in each.turns]) for each in branches]
-            )
-        else:
-            text, tokens = _newest(self.held, branches, room)
-        return replace(self, form=form, text=text, tokens=tokens)
+    heading: str
+    lines: tuple[Line, ...] = ()
+    rest: str = ""
+    branch: str = ""
 
 
-NOTHING = ElsewhereText()
-"""Nothing stands elsewhere."""
+def write_ends(workspace: Workspace, texts: Sequence[str], room: int | None = None, query: str = "") -> str:
+    """The end of a view.
 
+    Args:
+        workspace: what is shown.
+        texts: the texts of the blocks before it; of superseded values only those are named that stand in one.
+        room: the most o200k tokens; None for all of it.
+        query: what the session is about now.
 
-def _listed(held: Elsewhere, branches: Sequence[tuple[BranchSummary, Sequence[_Piece]]]) -> _Piece:
-    """Branches with their last turns, each in some form; the turns before those are an address."""
-    lines = [_line(f"{HERE} topic {held.topic}, branch {held.branch}; {ELSEWHERE}")]
-    for branch, pieces in branches:
-        before = [step for turn in branch.turns[: len(branch.turns) - len(pieces)] for step in turn.steps]
-        earlier = ", ".join(part for part in (branch.earlier, spans(before)) if part)
-        after = f" from s{branch.forked_at}" if branch.forked_at else ""
-        lines.append(_line(f"{TOPIC} {branch.topic}, branch {branch.branch}{after}]"))
-        lines += [_line(f"[{earlier} | recall]")] if earlier else []
-        lines += pieces
-    return "\n".join(text for text, _ in lines), sum(tokens for _, tokens in lines)
-
-
-def _newest(held: Elsewhere, branches: Sequence[BranchSummary], room: float) -> _Piece:
-    """The newest turns of the branches left last in their words, older ones by their values, the oldest by address, as far as the room goes."""
-    kept: dict[str, list[_Piece]] = {}
-    spent = 24.0
-    for branch in sorted(branches, key=lambda branch: -branch.visited):
-        spent += _SEAM
-        for turn in reversed(branch.turns):
-            piece = _turn(turn, _SAID[0] if spent < _NEWEST * room else 0, 0)
-            if spent + piece[1] > room:
-                break
-            spent += piece[1]
-            kept.setdefault(branch.branch, []).insert(0, piece)
-    text, tokens = _listed(held, [(each, kept[each.branch]) for each in branches if each.branch in kept])
-    gone = [branch for branch in branches if branch.branch not in kept]
-    if not gone:
-        return text, tokens
-    lead, price = (text, tokens) if kept else ("", 0)
-    forms = [_line(_addresses(gone, named, held)) for named in (_NAMED, 8, 0)]
-    rest = next((form for form in forms if price + form[1] <= room), forms[-1])
-    return "\n".join(part for part in (lead, rest[0]) if part), price + rest[1]
-
-
-def _addresses(branches: Sequence[BranchSummary], named: int, held: Elsewhere) -> str:
-    """Branches by name and steps, the first few."""
-    steps = [
-        f"{each.branch} {spans([step for turn in each.turns for step in turn.steps])}" for each in branches[:named]
+    Returns:
+        Its text. Lines that do not fit are named by their refs in the headings, which alone can be more than the room.
+    """
+    sections = [
+        *_list_branches(workspace.elsewhere),
+        *(Section(unposed(f"{GOAL_NOW} {text}")) for text in workspace.revisions),
+        *_list_register(workspace.intent, _SUMMARY if room is None else room // 4, query),
     ]
-    if len(branches) > named:
-        steps.append(
-            f"{counted(len(branches) - named, 'more branch', 'more branches')} of {counted(len({each.topic for each in held.branches}), 'topic')}"
-        )
-    return f"{ELSEWHERE} {'; '.join(steps)}"
+    guidance = workspace.guidance.at(workspace.path_length)
+    if not guidance.silent:
+        sections.append(Section(shown_guidance(guidance, texts, 0 if room is None else _SHORT)))
+    sections = [section for section in sections if section.heading]
+    if room is None:
+        return _write_sections(sections, [section.lines for section in sections], workspace.elsewhere)
+    lines = [each for section in sections for each in section.lines]
+    owners = [number for number, section in enumerate(sections) for _ in section.lines]
+    pieces = pieces_of_lines(lines, owners)
+    named = _NAMED[0]
+
+    def write_chosen(places: Sequence[int]) -> str:
+        chosen: list[list[Line]] = [[] for _ in sections]
+        numbers = sorted({pieces[place].line for place in places} - {-1})
+        for number, shown in zip(numbers, write(lines, pieces, places), strict=True):
+            chosen[owners[number]].append(shown)
+        return _write_sections(sections, chosen, workspace.elsewhere, named)
+
+    named = next((many for many in _NAMED if count(_write_bare(sections, workspace.elsewhere, many)) <= room), 0)
+    choice = Choice(pieces, query)
+    choice.fill(room, [place for place, piece in enumerate(pieces) if piece.kind == "stub"])
+    return write_chosen(choice.fit(room, lambda places: count(write_chosen(places))))
 
 
-def refs_of(held: Elsewhere) -> Iterable[str]:
-    """The addresses of the steps that stand beside the path, in order."""
+def find_branch_refs(held: Elsewhere) -> Iterable[str]:
+    """The refs of the steps on other branches, in order."""
     return (ref for branch in held.branches for turn in branch.turns for ref in spans(turn.steps).split(", "))
 
 
-@lru_cache(maxsize=2_048)
-def _line(text: str) -> _Piece:
-    return text, count(text) + 1
+def _write_bare(sections: Sequence[Section], held: Elsewhere, named: int) -> str:
+    return _write_sections(sections, [()] * len(sections), held, named)
 
 
-@lru_cache(maxsize=16_384)
-def _turn(turn: Turn, said: int, reply: int) -> _Piece:
-    """A turn: its steps, the user's words, what came of it."""
-    where = spans(turn.steps)
-    parts = [f"{where} {_words(turn.said, said)}" if turn.said else where]
-    if reply and turn.gist:
-        parts.append(turn.gist if reply >= _REPLY[0] else _clipped(turn.gist.splitlines()[0], reply))
-    return _line("\n".join(part for part in parts if part))
+def _write_sections(
+    sections: Sequence[Section], chosen: Sequence[Sequence[Line]], held: Elsewhere, named: int = _NAMED[0]
+) -> str:
+    """Sections with the lines chosen of each; branches of which none is are named together."""
+    rows: list[str] = []
+    bare: list[str] = []
+    for section, lines in zip(sections, chosen, strict=True):
+        shown = {each.ref for each in lines}
+        gone = _join_refs(each.ref for each in section.lines if each.ref not in shown)
+        if section.branch and not lines:
+            bare.append(f"{section.branch} {gone}")
+            continue
+        names = "; ".join(part for part in (gone, section.rest) if part)
+        rows.append(f"{section.heading} {names}".rstrip())
+        rows += [f"{each.ref} {each.text}" if each.kind == "user" else each.text for each in lines]
+    branches = any(section.branch for section in sections)
+    more = bare[:named]
+    if len(bare) > len(more):
+        topics = counted(len({each.topic for each in held.branches}), "topic")
+        more.append(f"{counted(len(bare) - len(more), 'more branch', 'more branches')} of {topics}")
+    here = f"{HERE} topic {held.topic}, branch {held.branch}; {ELSEWHERE} {'; '.join(more)}".rstrip()
+    return "\n".join([here, *rows] if branches else rows)
 
 
-def _words(said: str, most: int) -> str:
-    """A message: whole when it is short, else its head and the values further on, which must stay exact."""
-    if len(said) <= most or (most and count(said) <= most):
-        return f"{USER} {said}"
-    lead = head(said, most * 2 // 3) if most else ""
-    values = [value for value in facts_of(said[:_READ]) if value not in lead]
-    return f"{USER} {lead}{' … ' if lead else ''}{'; '.join(values)}"
+def _list_branches(held: Elsewhere) -> Iterator[Section]:
+    """A section for each other branch: the user's words of its turns and what came of them."""
+    for branch in held.branches:
+        lines: list[Line] = []
+        for turn in branch.turns:
+            ref = spans(turn.steps)
+            lines.append(line("user", ref, f"{USER} {turn.said}") if turn.said else line("stub", ref, ref))
+            lines += [line("stub", ref, turn.gist)] if turn.gist else []
+        if lines:
+            after = f" from s{branch.forked_at}" if branch.forked_at else ""
+            heading = f"{TOPIC} {branch.topic}, branch {branch.branch}{after}]"
+            yield Section(heading, tuple(lines), branch.earlier, branch.branch)
 
 
-def _clipped(text: str, most: int) -> str:
-    if text.startswith("<<"):
-        return ""
-    return text if count(text) <= most else f"{head(text, most)} …"
+def _list_register(intent: Intent, room: int, query: str) -> Iterator[Section]:
+    """The sections of the register. `room`: o200k tokens of the summary."""
+    if intent.summary:
+        said = intent.summary
+        if count(said) > room:
+            said = " ".join(f"{span.of(said)} {GAP}" for span in find_excerpts(said, query, room))
+        yield Section(_mark(f"{SO_FAR} {said}", intent.told.untrusted) if said else "")
+    for title, every in ((BINDING, intent.constraints), (DECIDED, intent.decisions)):
+        was = {each.superseded_by: each for each in every if each.superseded_by is not None}
+        holding = [each for each in every if each.holds and number_of(each.id)][-_NEWEST:]
+        if holding:
+            yield Section(title, tuple(_write_statement(each, was.get(each.id)) for each in holding))
+    lifted = [each.id for each in intent.decisions if each.lifted and not number_of(each.id)]
+    if lifted:
+        yield Section(f"{LIFTED} {' '.join(lifted[-_NEWEST:])}")
+    if intent.items:
+        closed = {state: _join_refs(each.id for each in intent.items if each.state == state) for state in _STATES}
+        rest = "; ".join(f"{state} {closed[state]}" for state in ("done", "dropped") if closed[state])
+        yield Section(TO_DO, tuple(_write_item(each) for each in intent.open[-_NEWEST:]), rest)
+    if intent.extraction is not None and intent.extracts:
+        hint = [line("stub", "", intent.extraction.hint)] if intent.extraction.hint else []
+        yield Section(EXTRACTS, (*map(_write_extract, intent.extracts), *hint))
 
 
-INTENT_FORMS = 5
-"""How many forms the register has, the last but ids."""
-
-_WORDS = (80, 64, 32, 12, 0)
-"""o200k tokens of a statement or an item, by form."""
-_SUMMARY = (600, 200, 60, 0, 0)
-_MARKS = {"open": "[ ]", "done": "[x]", "dropped": "[-]"}
-_INTENT_NAMED = 40
-"""Items, statements and extracts that a form names at most, the newest."""
-
-
-def closing(intent: Intent, form: int) -> str:
-    """What a view says of the intent at its end, in a form from 0, the full one, to `FORMS` - 1."""
-    most = _WORDS[form]
-    parts = [
-        _marked(f"{SO_FAR} {_clipped_intent(intent.summary, _SUMMARY[form])}", intent.told.untrusted)
-        if intent.summary and _SUMMARY[form]
-        else "",
-        _statements(BINDING, intent.constraints, most),
-        _statements(DECIDED, intent.decisions, most),
-        _lifted(intent.decisions, most),
-        _todo(intent.items, most),
-        _extracts(intent, form),
-    ]
-    return "\n".join(part for part in parts if part)
+def _write_statement(each: Statement, old: Statement | None) -> Line:
+    """A constraint or a decision, with where it was said and what it replaced."""
+    origin = [each.ref] if each.ref else []
+    if old is not None:
+        origin.append(", ".join(part for part in (f"was {_drop_shared_ends(old.text, each.text)}", old.ref) if part))
+    where = f" ({'; '.join(origin)})" if origin else ""
+    text = f"{each.id} {_clip(each.text)}{where}"
+    return line("stub", each.id, _mark(text, each.untrusted or (old is not None and old.untrusted)))
 
 
-def _statements(title: str, every: Sequence[Statement], most: int) -> str:
-    """What holds, each with where it was said and what it took the place of."""
-    holding = [each for each in every if each.holds and number_of(each.id)][-_INTENT_NAMED:]
-    if not holding:
-        return ""
-    if not most:
-        return f"{title} {_names(holding)}"
-    was = {each.superseded_by: each for each in every if each.superseded_by is not None}
-    return "\n".join([title, *(_statement(each, was.get(each.id), most) for each in holding)])
-
-
-def _lifted(every: Sequence[Statement], most: int) -> str:
-    """The findings that were lifted, by their addresses."""
-    refs = [each.id for each in every if each.lifted and not number_of(each.id)]
-    return f"{LIFTED} {' '.join(refs[-_INTENT_NAMED:])}" if refs and most else ""
-
-
-def _statement(each: Statement, old: Statement | None, most: int) -> str:
-    before = (
-        [] if old is None else [", ".join(part for part in (f"was {_differing(old.text, each.text)}", old.ref) if part)]
-    )
-    origin = "; ".join([*([each.ref] if each.ref else []), *before])
-    said = f"{each.id} {_clipped_intent(_flat(each.text), most)}{f' ({origin})' if origin else ''}"
-    return _marked(said, each.untrusted or (old is not None and old.untrusted))
-
-
-def _differing(old: str, new: str) -> str:
-    """The words of an older text without those it begins and ends with like the newer one."""
+def _drop_shared_ends(old: str, new: str) -> str:
+    """The words of an older text without those that it begins and ends with like the newer one."""
     was, now = old.split(), new.split()
     while was[1:] and now and was[0] == now[0]:
         was, now = was[1:], now[1:]
@@ -248,70 +201,35 @@ def _differing(old: str, new: str) -> str:
     return " ".join(was)
 
 
-def _todo(items: Sequence[Item], most: int) -> str:
-    """The to-do: open items in words, closed ones by their ids."""
-    if not items:
-        return ""
-    opened = [item for item in items if item.state == "open"][-_INTENT_NAMED:]
-    closed = [
-        f"{state} {_names(found)}"
-        for state in ("done", "dropped")
-        if (found := [item for item in items if item.state == state])
-    ]
-    heading = " ".join([TO_DO, "; ".join([*([_names(opened)] if opened and not most else []), *closed])]).strip()
-    return "\n".join([heading, *(_item(item, most) for item in opened if most)])
-
-
-def _item(item: Item, most: int) -> str:
+def _write_item(item: Item) -> Line:
     ref = f" ({item.ref})" if item.ref else ""
-    return _marked(f"{item.id} {_MARKS[item.state]} {_clipped_intent(_flat(item.text), most)}{ref}", item.untrusted)
+    return line("stub", item.id, _mark(f"{item.id} {_STATES[item.state]} {_clip(item.text)}{ref}", item.untrusted))
 
 
-def _names(every: Sequence[Item | Statement]) -> str:
-    """The newest of some values by their ids, runs of numbers as one."""
+def _write_extract(each: Extract) -> Line:
+    use = " ".join(part for part in (each.todo or "", " ".join(each.why.split())) if part)
+    lead = f"{each.ref}{': ' + use if use else ''}"
+    if not each.untrusted and "\n" not in each.text:
+        return line("stub", each.ref, unposed(f"{lead}\n{each.text}"))
+    return line("stub", each.ref, f"{lead}\n{fence(each.ref, each.text)}")
+
+
+def _join_refs(refs: Iterable[str]) -> str:
+    """Refs in order, runs of numbers as one: `c1-c4 c7`."""
     runs: list[list[str]] = []
-    last = 0
-    for each in every[-_INTENT_NAMED:]:
-        number = int(each.id[1:])
-        if runs and number == last + 1:
-            runs[-1][1:] = [each.id]
+    for ref in dict.fromkeys(part for some in refs for part in some.split(", ") if part):
+        found, last = _REF.fullmatch(ref), _REF.fullmatch(runs[-1][-1]) if runs else None
+        if found and last and found[1] == last[1] and int(found[2]) == int(last[3] or last[2]) + 1:
+            runs[-1] = [runs[-1][0].partition("-")[0], f"{found[1]}{found[3] or found[2]}"]
         else:
-            runs.append([each.id])
-        last = number
+            runs.append([ref])
     return " ".join("-".join(run) for run in runs)
 
 
-def _extracts(intent: Intent, form: int) -> str:
-    made = intent.extraction
-    if made is None or not made.extracts:
-        return ""
-    if form >= 2:
-        return f"{EXTRACTS} {_refs(made.extracts)}" if form < 4 else ""
-    kept = made.extracts if form == 0 else made.extracts[: (len(made.extracts) + 1) // 2]
-    rest = made.extracts[len(kept) :]
-    lines = [EXTRACTS, *map(_extract, kept), *([f"{ALSO} {_refs(rest)}"] if rest else [])]
-    return "\n".join([*lines, *([made.hint] if made.hint else [])])
+def _clip(text: str) -> str:
+    text = " ".join(text.split())
+    return text if count(text) <= _WORDS else f"{head(text, _WORDS)} …"
 
 
-def _refs(extracts: Iterable[Extract]) -> str:
-    return " ".join([*dict.fromkeys(each.ref for each in extracts)][:_INTENT_NAMED])
-
-
-def _extract(each: Extract) -> str:
-    what = " ".join(part for part in (each.todo or "", _flat(each.why)) if part)
-    lead = f"{each.ref}{': ' + what if what else ''}"
-    if not each.untrusted and "\n" not in each.text:
-        return unposed(f"{lead}\n{each.text}")
-    return f"{lead}\n{fence(each.ref, each.text)}"
-
-
-def _flat(text: str) -> str:
-    return " ".join(text.split())
-
-
-def _clipped_intent(text: str, most: int) -> str:
-    return text if len(text) <= most or count(text) <= most else f"{head(text, most)} …"
-
-
-def _marked(text: str, untrusted: bool) -> str:
-    return "\n".join(f"< {line}" for line in text.splitlines()) if untrusted else unposed(text)
+def _mark(text: str, untrusted: bool) -> str:
+    return "\n".join(f"< {row}" for row in text.splitlines()) if untrusted else unposed(text)

@@ -1,36 +1,57 @@
-"""Makes the parts of a view fit a budget: first what stands at the end gets shorter forms, then blocks are shortened."""
+"""Makes a view fit its budget: its end is shortened first, then the newest block, then all older ones."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import takewhile
 
 from ctxfold.log.lines import Line, line, unposed
 from ctxfold.log.page import references_in, without_references
-from ctxfold.select import GAP, PAGE, Choice, pieces_of_lines, pieces_of_prose, select, write
-from ctxfold.select.pieces import Cut, cells_of, cut_line
+from ctxfold.select import GAP, Choice, find_excerpts, pieces_of_lines, write
+from ctxfold.select.pieces import cells_of, cut_line
 from ctxfold.tokens import count, count_lines, head
-from ctxfold.view.ends import INTENT_FORMS as FORMS
-from ctxfold.view.ends import NOTHING, SHARE, VALUES, ElsewhereText, closing, refs_of
-from ctxfold.workspace import Block, Guidance, Intent, Older, RawStep, Tile, shown_guidance, spans
+from ctxfold.view.ends import find_branch_refs, write_ends
+from ctxfold.workspace import Block, Older, Tile, Workspace, spans
 
-_TOLD = ("failed", "partial")
-"""The endings a view mentions; what was completed needs no word."""
+_ENDINGS = ("failed", "partial")
+"""The endings that a view mentions; what was completed needs no word."""
+_USER_WORDS, _AT_MOST = 0.4, 0.5
+"""The share of a view's budget that the user's words get before anything else but findings, and the most of the room for older steps."""
+_EDGES = 0.25
+"""The share of that for the beginnings and ends of messages."""
+_FINDINGS = 0.25
+"""The share of a view's budget that findings get before the user's words."""
+_SEAMS = 4
+"""o200k tokens of the marks around a shortened summary."""
+_NAMES_SHARE = 0.05
+"""The most that the names of what is left out may cost, for 1 of what it cost."""
+_NAMES = (12, 4, 1)
+"""How many names are tried."""
+_ENDS = 0.35
+"""The share of a view's budget from which its end is shortened."""
+_LATEST = 0.6
+"""The share of the room for blocks that the newest gets where not everything fits."""
+_SUMMARIES = 0.5
+"""The share of the room for blocks from which summaries are shortened."""
+_LEAST, _SPARE = 24, 8
+"""o200k tokens kept free for the marks of the newest block, and for each new try."""
+_TRIES = 6
+"""How often blocks are shortened again where the seams between them cost more than was left for them."""
 
 
 @dataclass(frozen=True)
 class Shown:
-    """A block as a view shows it now.
+    """A block as a view shows it.
 
     Attributes:
-        steps: the steps it stands for, in path order; none for words kept of a stretch that another address stands for.
+        steps: its steps, in path order; none for words that were kept of steps under another address.
         raw: o200k tokens of their raw records.
-        summary: what a host or a model wrote in its place; empty where nobody did.
-        lines: the lines that stand.
-        status: how a tile's stretch ended, None for a raw step.
-        untrusted: whether any of it derives from a tool or a page.
+        summary: what a host or a model wrote about them; empty where nobody did.
+        lines: the lines that are shown.
+        status: how a tile ended, None for a raw step.
+        untrusted: whether any of it comes from a tool or a page.
         whole: whether nothing of its steps was left out.
     """
 
@@ -44,266 +65,230 @@ class Shown:
 
     @cached_property
     def texts(self) -> tuple[str, ...]:
-        """What stands for it, one text under the other: each step's lines behind its address."""
-        asked = tuple(takewhile(self._opens, self.lines)) if self.summary else ()
-        made = addressed(asked)
+        """Its texts, one below the other: each step's lines after its address, a summary after the words that it answers."""
+        first = f"s{self.steps[0]}" if self.steps else ""
+        asked = tuple(takewhile(lambda each: each.kind == "user" and _step_of(each) == first, self.lines))
+        asked = asked if self.summary else ()
+        texts = address_lines(asked)
         if self.summary:
-            told = (
-                "\n".join(f"< {part}" for part in self.summary.splitlines())
-                if self.untrusted
-                else unposed(self.summary)
-            )
-            made.append(f"{self._mark} {told}")
-        elif self.status is not None and not self._plain and (not self.lines or self.lines[0].ref != self._mark):
-            made.append(f"[{self._mark}]")
-        made += addressed(self.lines[len(asked) :])
-        return tuple(made) or (f"[{spans(self.steps)} | {self.raw} tok | recall {spans(self.steps)}]",)
-
-    def _opens(self, line: Line) -> bool:
-        """Whether a line is what the user said as the block began: a summary stands behind it."""
-        return line.kind == "user" and line.ref.partition(".")[0] == f"s{self.steps[0]}"
+            rows = "\n".join(f"< {row}" for row in self.summary.splitlines())
+            texts.append(f"{self._mark} {rows if self.untrusted else unposed(self.summary)}")
+        elif self.status is not None and not self._is_plain and (not self.lines or self.lines[0].ref != self._mark):
+            texts.append(f"[{self._mark}]")
+        texts += address_lines(self.lines[len(asked) :])
+        return tuple(texts) or (f"[{spans(self.steps)} | {self.raw} tok | recall {spans(self.steps)}]",)
 
     @property
-    def _plain(self) -> bool:
-        """Whether each of its steps stands under its own address, so that the block needs none."""
-        return self.whole and len({line.ref.partition(".")[0] for line in self.lines}) >= len(self.steps)
+    def _is_plain(self) -> bool:
+        """Whether each of its steps is shown under its own address, so that the block needs none."""
+        return self.whole and len(set(map(_step_of, self.lines))) >= len(self.steps)
 
     @property
     def _mark(self) -> str:
-        return " ".join([spans(self.steps), *([self.status] if self.status in _TOLD else [])])
+        return " ".join([spans(self.steps), *([self.status] if self.status in _ENDINGS else [])])
 
     @cached_property
     def text(self) -> str:
-        """The same as one text."""
+        """Its texts as one."""
         return "\n".join(self.texts)
 
     @cached_property
     def tokens(self) -> int:
-        """o200k tokens of it, with the seam to what follows."""
+        """o200k tokens of its text, with the seam to the next."""
         return count_lines(self.texts) + 1
-
-    def with_lines(self, lines: Sequence[Line]) -> Shown:
-        """The same block with less of it."""
-        return Shown(self.steps, self.raw, self.summary, tuple(lines), self.status, self.untrusted, whole=False)
-
-
-def addressed(lines: Iterable[Line]) -> list[str]:
-    """The texts of lines, the first of each step behind the step's address."""
-    made: list[str] = []
-    at = ""
-    for each in lines:
-        step = each.ref.partition(".")[0]
-        made.append(each.text if step == at or each.kind == "stub" else f"{step} {each.text}")
-        at = step
-    return made
-
-
-def unkept(lines: tuple[Line, ...], lifted: frozenset[str]) -> tuple[Line, ...]:
-    """Lines with the findings among them that were lifted as words of the assistant, which stand where there is room."""
-    if lifted.isdisjoint(line.ref for line in lines):
-        return lines
-    return tuple(line._replace(kind="say") if line.kind == "note" and line.ref in lifted else line for line in lines)
 
 
 def show(block: Block, lifted: frozenset[str] = frozenset()) -> Shown:
-    """A block in its settled form. `lifted`: the addresses of findings that hold no more."""
-    lines = unkept(block.lines, lifted)
-    match block:
-        case RawStep():
-            untrusted = any(line.untrusted for line in block.lines)
-            return Shown(block.steps, block.raw, "", lines, None, untrusted, whole=True)
-        case Tile():
-            return Shown(block.steps, block.raw, block.summary, lines, block.status, block.untrusted, block.whole)
+    """A block with all its lines. `lifted`: the refs of findings that were taken back."""
+    lines = demote_lifted(block.lines, lifted)
+    if isinstance(block, Tile):
+        return Shown(block.steps, block.raw, block.summary, lines, block.status, block.untrusted, block.whole)
+    untrusted = any(each.untrusted for each in block.lines)
+    return Shown(block.steps, block.raw, "", lines, None, untrusted, whole=True)
 
 
-_USER_WORDS, _AT_MOST = 0.4, 0.5
-"""The share of a view's budget that the user's words may take before anything else, and the most it is of the room for older steps."""
-_NEWEST = 0.25
-"""The share of the room of the user's words that goes to the beginnings and ends of messages."""
-_FINDINGS = 0.25
-"""The share of it that findings may take before them."""
-_SEAMS = 4
-_STUB = 0.05
-"""Of what a stretch costs, what the word for it may."""
-_NAMES = 12
+def demote_lifted(lines: tuple[Line, ...], lifted: frozenset[str]) -> tuple[Line, ...]:
+    """Lines in which the findings that were taken back count as words of the assistant."""
+    if lifted.isdisjoint(each.ref for each in lines):
+        return lines
+    return tuple(each._replace(kind="say") if each.kind == "note" and each.ref in lifted else each for each in lines)
+
+
+def address_lines(lines: Iterable[Line]) -> list[str]:
+    """The texts of lines, the first of each step after the step's address."""
+    texts: list[str] = []
+    before = ""
+    for each in lines:
+        step = _step_of(each)
+        texts.append(each.text if step == before or each.kind == "stub" else f"{step} {each.text}")
+        before = step
+    return texts
 
 
 def condense(
     blocks: Sequence[Shown], newest: Sequence[Shown], room: int, budget: int, query: Sequence[str]
 ) -> list[list[Line]]:
-    """The lines that stand for each of some blocks within a room, which holds the addresses of their steps too.
+    """Choose the lines of blocks within a room: findings and the user's words first, then what is worth most.
 
-    `newest`: what stands whole behind them, so need not be said again; `budget`: o200k tokens of the view.
+    Args:
+        blocks: the blocks, in path order.
+        newest: the blocks after them, which are shown whole, so that nothing in them need be said again.
+        room: the most o200k tokens, the addresses of the steps included.
+        budget: o200k tokens of the view.
+        query: texts that say what the session is about now.
+
+    Returns:
+        The lines of each block.
     """
-    lines, steps, owner = _flat(blocks)
+    lines, steps, owners = _join_lines(blocks)
     dead = frozenset(name for each in lines if newest and each.kind == "text" for name in references_in(each.text))
-    lines = [_without_references(each, dead) for each in lines] if dead else lines
-    behind, after, _ = _flat(newest, len(set(steps)) and max(steps) + 1)
-    pieces = pieces_of_lines([*lines, *behind], [*steps, *after])
-    choice = Choice(
-        pieces, "\n".join(query), standing=[at for at, piece in enumerate(pieces) if piece.line >= len(lines)]
-    )
+    lines = [_drop_references(each, dead) for each in lines] if dead else lines
+    after, later, _ = _join_lines(newest, steps[-1] + 1 if steps else 0)
+    pieces = pieces_of_lines([*lines, *after], [*steps, *later])
+    standing = [place for place, piece in enumerate(pieces) if piece.line >= len(lines)]
+    choice = Choice(pieces, "\n".join(query), standing=standing)
+    findings = [place for place, piece in enumerate(pieces) if piece.kind == "note"]
+    said = [place for place, piece in enumerate(pieces) if piece.kind == "user"]
+    ends: dict[int, list[int]] = {}
+    for place in said:
+        ends.setdefault(pieces[place].line, [place, place])[1] = place
     words = min(_USER_WORDS * budget, _AT_MOST * room)
-    said = [at for at, piece in enumerate(pieces) if piece.kind == "user"]
-    edges = [
-        at
-        for at in said
-        if any(
-            pieces[near].line != pieces[at].line or pieces[near].kind == "head"
-            for near in (at - 1, (at + 1) % len(pieces))
-        )
-    ]
-    findings = [at for at, piece in enumerate(pieces) if piece.kind == "note"]
-    for share, among in ((_FINDINGS * budget, findings), (_NEWEST * words, edges), (words, said)):
-        choice.fill(min(room, int(share)), among)
-    chosen = choice.fit(room, lambda places: _cost(write(lines, pieces, places)))
-    made: list[list[Line]] = [[] for _ in blocks]
-    places = sorted({pieces[place].line for place in chosen} - {-1})
-    for place, shown in zip(places, write(lines, pieces, chosen), strict=True):
-        made[owner[place]].append(shown)
-    return made
+    edges = [place for places in ends.values() for place in sorted(set(places))]
+    for most, among in ((_FINDINGS * budget, findings), (_EDGES * words, edges), (words, said)):
+        choice.fill(min(room, int(most)), among)
+    chosen = choice.fit(room, lambda places: _count_addressed(write(lines, pieces, places)))
+    kept: list[list[Line]] = [[] for _ in blocks]
+    numbers = sorted({pieces[place].line for place in chosen} - {-1})
+    for number, shown in zip(numbers, write(lines, pieces, chosen), strict=True):
+        kept[owners[number]].append(shown)
+    return kept
 
 
-def gists(summaries: Sequence[str], room: int, query: Sequence[str]) -> list[str]:
-    """Summaries within a room of o200k tokens: where they do not all fit, of each the sentences that are nearest to what the session is about."""
+def shorten_summaries(summaries: Sequence[str], room: int, query: Sequence[str]) -> list[str]:
+    """Summaries within a room of o200k tokens; if they do not all fit, of each the sentences nearest to the query."""
     costs = [count(summary) + 1 if summary else 0 for summary in summaries]
     if sum(costs) <= room:
         return list(summaries)
-    asked = "\n".join(query)
-    made: list[str] = []
-    for summary, cost in zip(summaries, costs, strict=True):
-        share = room * cost // sum(costs) - _SEAMS
-        pieces = pieces_of_prose(summary)
-        chosen = select(pieces, share, asked, weights=PAGE)
-        made.append(" ".join(f"{pieces[place].text} {GAP}" for place in chosen))
-    return made
+    shares = [room * cost // sum(costs) - _SEAMS for cost in costs]
+    return [
+        " ".join(f"{span.of(summary)} {GAP}" for span in find_excerpts(summary, "\n".join(query), share))
+        for summary, share in zip(summaries, shares, strict=True)
+    ]
 
 
-def _cost(lines: Sequence[Line]) -> int:
-    """o200k tokens of lines as they stand under the addresses of their steps."""
-    return count_lines(addressed(lines)) + 1 if lines else 0
+def name_steps(
+    steps: Sequence[int], raw: int, lines: Sequence[Line], shown: str = "", full: int | None = None
+) -> Line | None:
+    """A line for steps of which nothing is shown: their address, size and names in them.
 
+    The line has no mark of a tool or page. So of their text it names ids and numbers alone, no phrase.
 
-def stub(steps: Sequence[int], raw: int, lines: Sequence[Line], said: str = "", full: int | None = None) -> Line | None:
-    """What stands for steps of which nothing does: their address, size, and names in them; None where it would cost too much.
+    Args:
+        steps: the steps.
+        raw: o200k tokens of their raw records.
+        lines: their lines.
+        shown: text shown next to the line; what it names is not named again.
+        full: the most that the steps count for, where not all of `raw`.
 
-    No mark tells it from our words: of what a tool or a page says it names ids and numbers alone, no phrase. Names that `said` holds, which stands beside
-    it, need not be said again. `full`: the most that the steps count for, where not all of `raw`.
+    Returns:
+        The line, or None where it would cost too much or has nothing to name.
     """
-    most = _STUB * (raw if full is None else min(raw, full))
-    where = spans(steps)
+    most = _NAMES_SHARE * (raw if full is None else min(raw, full))
     names: dict[str, None] = {}
     for each in lines:
         if each.kind == "call" and not each.depth:
             names[each.text[2 : each.cuts[0] - 1] if each.cuts else each.text[2:]] = None
-        for piece in cut_line(each):
-            told = [value for value, _ in piece.values if not (each.untrusted and len(value.split()) > 1)]
-            names.update((_spelled(value, piece), None) for value in told[:1] if any(map(str.isdigit, value)))
-    low = said.lower()
-    names = {name: None for name in names if name.lower() not in low}
-    for many in (_NAMES, 4, 1):
-        text = f"[{where} · {raw} tok · {', '.join(list(names)[:many])}]"
-        if names and count(text) + 1 <= most:
-            return line("stub", where, text)
+        for cut in cut_line(each):
+            values = [value for value, _ in cut.values if not (each.untrusted and len(value.split()) > 1)]
+            at = cut.text.lower().find(values[0]) if values and any(map(str.isdigit, values[0])) else -1
+            if at >= 0:
+                names[cut.text[at : at + len(values[0])]] = None
+    low = shown.lower()
+    left = [name for name in names if name.lower() not in low]
+    for many in _NAMES if left else ():
+        text = f"[{spans(steps)} · {raw} tok · {', '.join(left[:many])}]"
+        if count(text) + 1 <= most:
+            return line("stub", spans(steps), text)
     return None
 
 
-def _spelled(value: str, piece: Cut) -> str:
-    """A value in the letters of its piece."""
-    at = piece.text.lower().find(value)
-    found = piece.text[at : at + len(value)]
-    return found if found.lower() == value else value
+def _count_addressed(lines: Sequence[Line]) -> int:
+    """o200k tokens of lines under the addresses of their steps."""
+    return count_lines(address_lines(lines)) + 1 if lines else 0
 
 
-def _flat(blocks: Sequence[Shown], start: int = 0) -> tuple[list[Line], list[int], list[int]]:
-    """The lines of blocks, of each the place of its step on the path and of its block."""
+def _join_lines(blocks: Sequence[Shown], start: int = 0) -> tuple[list[Line], list[int], list[int]]:
+    """The lines of blocks, with the place of each one's step on the path and of its block."""
     lines: list[Line] = []
     steps: list[int] = []
-    owner: list[int] = []
+    owners: list[int] = []
     at, before = start - 1, ""
     for number, block in enumerate(blocks):
         for each in block.lines:
             if each.kind == "stub":
                 continue
-            if _step(each) != before:
-                at, before = at + 1, _step(each)
+            if _step_of(each) != before:
+                at, before = at + 1, _step_of(each)
             lines.append(each)
             steps.append(at)
-            owner.append(number)
-    return lines, steps, owner
+            owners.append(number)
+    return lines, steps, owners
 
 
-def _without_references(line: Line, dead: frozenset[str]) -> Line:
-    """A line of steps whose pages are no longer the newest without the references to their elements: they can be acted on no more."""
-    if line.kind == "text":
-        bare = without_references(line.text, dead)
-    elif line.kind == "call" and line.cuts:
-        cells = cells_of(line)
+def _drop_references(each: Line, dead: frozenset[str]) -> Line:
+    """A line without references to elements of pages that are no longer the newest: nothing can be done with them."""
+    if each.kind == "text":
+        bare = without_references(each.text, dead)
+    elif each.kind == "call" and each.cuts:
+        cells = cells_of(each)
         kept = [cell for cell in cells if cell.partition("=")[2] not in dead]
-        bare = line.text if len(kept) == len(cells) else f"{line.text[: line.cuts[0]]}{', '.join([*kept, GAP])})"
+        bare = each.text if kept == list(cells) else f"{each.text[: each.cuts[0]]}{', '.join([*kept, GAP])})"
     else:
-        return line
-    return line if bare == line.text else line.reworded(bare)
+        return each
+    return each if bare == each.text else each.reworded(bare)
 
 
-def _step(line: Line) -> str:
-    return line.ref.partition(".")[0]
+def _step_of(each: Line) -> str:
+    return each.ref.partition(".")[0]
 
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """The pieces of a view.
+    """The parts of a view.
 
     Attributes:
+        workspace: what it shows.
         opening: legend and goal.
-        older: stretches of which nothing but an address stands.
-        blocks: the cover, each block as it is shown.
-        closing: what the end says of the goal's revisions, the intent and guidance.
-        now: the goal's revisions alone.
-        intent: what `closing` is made of; None where nothing was ever planned or guided.
-        guidance: the same.
-        elsewhere: what stands elsewhere in the forest.
+        older: stretches of which only an address is shown.
+        blocks: the blocks.
+        end: other branches, the register, extracts and notes.
     """
 
+    workspace: Workspace
     opening: str
     older: tuple[Older, ...]
     blocks: tuple[Shown, ...]
-    closing: str
-    now: str = ""
-    intent: Intent | None = None
-    guidance: Guidance | None = None
-    elsewhere: ElsewhereText = NOTHING
-
-    @property
-    def end(self) -> str:
-        """What changes at every step: what stands elsewhere, then the intent."""
-        return "\n".join(part for part in (self.elsewhere.text, self.closing) if part)
+    end: str = field(default="")
 
     def texts(self) -> list[str]:
         """The text blocks of the view, in order."""
-        front = [self.opening, *map(_bundle, self.older)]
-        return [
-            "\n".join(text for text in front if text),
-            *(block.text for block in self.blocks),
-            *([self.end] if self.end else []),
-        ]
+        front = "\n".join(text for text in (self.opening, *map(_write_older, self.older)) if text)
+        return [front, *(block.text for block in self.blocks), *([self.end] if self.end else [])]
 
     @property
     def refs(self) -> tuple[str, ...]:
-        """The addresses of steps that stand in it, in order."""
+        """The refs of the steps shown or named in it, in order."""
         path = (ref for block in self.blocks if block.steps for ref in spans(block.steps).split(", "))
-        return (*map(_where, self.older), *path, *(refs_of(self.elsewhere.held) if self.elsewhere.text else ()))
+        return (
+            *map(_address_older, self.older),
+            *path,
+            *(find_branch_refs(self.workspace.elsewhere) if self.end else ()),
+        )
 
     @property
     def fixed(self) -> int:
         """o200k tokens of all but the blocks, their seams included."""
-        return (
-            count(self.opening)
-            + sum(count(_bundle(older)) for older in self.older)
-            + count(self.closing)
-            + self.elsewhere.tokens
-            + 6
-        )
+        return count(self.opening) + sum(count(_write_older(each)) for each in self.older) + count(self.end) + 6
 
     @property
     def tokens(self) -> int:
@@ -311,123 +296,72 @@ class Parts:
         return self.fixed + sum(block.tokens for block in self.blocks)
 
 
-def _where(older: Older) -> str:
+def _address_older(older: Older) -> str:
     return f"s{older.first}" if older.first == older.last else f"s{older.first}-s{older.last}"
 
 
-def _bundle(older: Older) -> str:
-    """What stands for a long stretch of which nothing else stands."""
-    return f"[{_where(older)} | {older.count} {'step' if older.count == 1 else 'steps'} | {older.raw} tok | recall {_where(older)}]"
-
-
-_CLOSING = 0.4
-"""Of a view's budget, what the intent may take before it takes a shorter form."""
-_LATEST = 0.6
-"""Of the room for blocks, what the newest may take where not everything fits."""
-_SUMMARIES = 0.5
-"""Of the room for blocks, what the summaries may take before their best sentences stand for them."""
-_LEAST, _SPARE = 24, 8
-_FIT_TRIES = 6
-"""How often blocks are shortened anew where the seams between them cost more than was left for them."""
-
-
-def closed(parts: Parts, form: int) -> Parts:
-    """The parts with the intent at their end in one of its forms, behind it what refactorings left."""
-    if parts.intent is None or parts.guidance is None:
-        return parts
-    said = closing(parts.intent, form)
-    guided = shown_guidance(parts.guidance, [block.text for block in parts.blocks], form)
-    return replace(parts, closing="\n".join(part for part in (parts.now, said, guided) if part))
+def _write_older(older: Older) -> str:
+    """A line for a long stretch of which nothing is shown."""
+    where = _address_older(older)
+    return f"[{where} | {older.count} {'step' if older.count == 1 else 'steps'} | {older.raw} tok | recall {where}]"
 
 
 def fit(parts: Parts, aim: int, query: Sequence[str]) -> Parts:
     """The parts at a cost of at most `aim` o200k tokens. `query`: texts that say what the session is about now."""
-    parts = replace(parts, elsewhere=parts.elsewhere.within(int(SHARE * aim)))
+    if count(parts.end) > _ENDS * aim:
+        texts = [block.text for block in parts.blocks]
+        parts = replace(parts, end=write_ends(parts.workspace, texts, int(_ENDS * aim), "\n".join(query)))
     if parts.tokens <= aim:
         return parts
-    for form in range(1, FORMS):
-        if parts.fixed <= _CLOSING * aim:
-            break
-        parts = closed(parts, form)
-    if parts.fixed > _CLOSING * aim:
-        parts = replace(parts, elsewhere=parts.elsewhere.within(aim // 16, VALUES))
-    if parts.fixed > (1 - _CLOSING) * aim:
-        parts = _cut_ends(parts, aim)
+    if parts.fixed > (1 - _ENDS) * aim:
+        opening = head(parts.opening, max(aim // 3, 48)) + " …"
+        parts = replace(parts, opening=opening, end=head(parts.end, aim // 6))
     room = aim - parts.fixed
-    for _ in range(_FIT_TRIES):
-        fitted = _without_bare(parts, _shorten(parts.blocks, room, aim, query)) if parts.tokens > aim else parts
+    for _ in range(_TRIES):
+        fitted = _drop_bare(parts, _shorten(parts.blocks, room, aim, query)) if parts.tokens > aim else parts
         if fitted.tokens <= aim:
             return fitted
         room -= 2 * (fitted.tokens - aim) + _SPARE
-    return _address_only(parts, aim)
+    return _keep_address(parts, aim)
 
 
 def _shorten(blocks: Sequence[Shown], room: int, budget: int, query: Sequence[str]) -> tuple[Shown, ...]:
-    """Blocks at a cost of at most `room`: the newest first, within its share, then all before it."""
-    blocks = _with_gists(blocks, int(_SUMMARIES * room), query)
-    latest, older = blocks[-1], list(blocks[:-1])
-    summaries = sum(block.tokens - _lines_cost(block) for block in blocks)
+    """Blocks at a cost of at most `room`: the newest within its share, then all before it."""
+    said = shorten_summaries([block.summary for block in blocks], int(_SUMMARIES * room), query)
+    *older, latest = [replace(block, summary=text) for block, text in zip(blocks, said, strict=True)]
+    overheads = [block.tokens - _count_addressed(block.lines) for block in (*older, latest)]
     most = max(int(_LATEST * room), room - sum(block.tokens for block in older))
     if latest.tokens > most:
-        lines = condense([latest], [], most - (latest.tokens - _lines_cost(latest)) - _LEAST, 2 * budget, query)
-        latest = latest.with_lines(lines[0])
-    left = max(room - latest.tokens - (summaries - (blocks[-1].tokens - _lines_cost(blocks[-1]))), 0)
-    made = condense(older, [latest], left, budget, query)
-    kept = [
-        block if len(lines) == len(block.lines) and list(block.lines) == lines else block.with_lines(lines)
-        for block, lines in zip(older, made, strict=True)
-    ]
-    return (*kept, latest)
+        lines = condense([latest], [], most - overheads[-1] - _LEAST, 2 * budget, query)
+        latest = replace(latest, lines=tuple(lines[0]), whole=False)
+    left = max(room - latest.tokens - sum(overheads[:-1]), 0)
+    kept = condense(older, [latest], left, budget, query)
+    return (
+        *(
+            block if tuple(lines) == block.lines else replace(block, lines=tuple(lines), whole=False)
+            for block, lines in zip(older, kept, strict=True)
+        ),
+        latest,
+    )
 
 
-def _with_gists(blocks: Sequence[Shown], room: int, query: Sequence[str]) -> list[Shown]:
-    """Blocks whose summaries together keep to a room: their best sentences where they are longer."""
-    said = gists([block.summary for block in blocks], room, query)
-    return [
-        block if text == block.summary else replace(block, summary=text)
-        for block, text in zip(blocks, said, strict=True)
-    ]
-
-
-def _lines_cost(block: Shown) -> int:
-    """What a block's lines cost with the addresses of their steps."""
-    return count_lines(addressed(block.lines)) + 1 if block.lines else 0
-
-
-def _without_bare(parts: Parts, blocks: Sequence[Shown]) -> Parts:
-    """The parts with blocks of which something stands; the stretch from the first to the last of the others is one address before them."""
+def _drop_bare(parts: Parts, blocks: Sequence[Shown]) -> Parts:
+    """The parts with the blocks of which something is shown; from the first to the last of the others is one address before them."""
     bare = [block for block in blocks if block.steps and not (block.lines or block.summary)]
     kept = tuple(block for block in blocks if block.lines or block.summary)
     if not bare:
         return replace(parts, blocks=kept)
     first = parts.older[0].first if parts.older else bare[0].steps[0]
-    count = sum(older.count for older in parts.older) + sum(len(block.steps) for block in bare)
+    steps = sum(older.count for older in parts.older) + sum(len(block.steps) for block in bare)
     raw = sum(older.raw for older in parts.older) + sum(block.raw for block in bare)
-    return replace(parts, blocks=kept, older=(Older(first, bare[-1].steps[-1], count, raw),))
+    return replace(parts, blocks=kept, older=(Older(first, bare[-1].steps[-1], steps, raw),))
 
 
-def _cut_ends(parts: Parts, aim: int) -> Parts:
-    """The goal and what stands at the end cut to their beginnings."""
-    return replace(
-        parts,
-        opening=head(parts.opening, max(aim // 3, 48)) + " …",
-        closing=head(parts.closing, aim // 8),
-        elsewhere=parts.elsewhere.head(aim // 8),
-    )
-
-
-def _address_only(parts: Parts, aim: int) -> Parts:
-    """Where nothing else fits: the path as one address."""
-    steps = tuple(step for block in parts.blocks for step in block.steps)
-    opening = head(parts.opening, max(aim - 60, 8))
+def _keep_address(parts: Parts, aim: int) -> Parts:
+    """The path as one address, where nothing else fits."""
+    steps = [step for block in parts.blocks for step in block.steps]
     if not steps:
-        return replace(parts, opening=head(parts.opening, max(aim - 8, 0)), closing="", elsewhere=NOTHING)
-    bundle = Older(steps[0], steps[-1], len(steps), sum(block.raw for block in parts.blocks))
-    return replace(
-        parts,
-        opening=opening,
-        older=(*parts.older, bundle),
-        blocks=(),
-        closing="",
-        elsewhere=parts.elsewhere.head(aim // 8),
-    )
+        return replace(parts, opening=head(parts.opening, max(aim - 8, 0)), end="")
+    older = Older(steps[0], steps[-1], len(steps), sum(block.raw for block in parts.blocks))
+    opening, end = head(parts.opening, max(aim - 60, 8)), head(parts.end, aim // 8)
+    return replace(parts, opening=opening, older=(*parts.older, older), blocks=(), end=end)

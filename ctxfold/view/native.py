@@ -1,7 +1,8 @@
 """Renders a view as messages with real calls and results, for a loop that calls tools through a provider's API.
 
-Steps shown raw become calls with their results; everything else is text on the user's side. The API's form spells out arguments and names each call twice.
-If it breaks the budget, the oldest steps become text too, several at a time, so that the messages before them seldom change.
+Steps shown raw become calls with their results; everything else is text on the user's side. The API's form spells out
+arguments and names each call twice. If it breaks the budget, the oldest steps become text too, several at a time, so
+that the messages before them seldom change.
 """
 
 from __future__ import annotations
@@ -146,7 +147,7 @@ def _is_raw(block: Shown) -> bool:
 
 
 def _write_step(block: Shown, text: str, calls: Sequence[LoggedCall]) -> list[Message]:
-    """A raw step as messages: what was said, called and returned."""
+    """A raw step as messages: its text, its calls and their results."""
     answers = {ref: call.ref for call in calls for ref in call.results}
     said: dict[str, list[Line]] = {"user": [], "say": [], "rest": []}
     shown: dict[str, list[Line]] = {call.ref: [] for call in calls}

@@ -1,6 +1,7 @@
 """Renders a workspace as a view that never costs more than its budget.
 
-What is read at every step stands first and only grows at its end, so that a provider's prompt cache stays valid; what changes stands last.
+What every step reads comes first and only grows at its end, so that a provider's prompt cache stays valid; what changes comes
+last.
 """
 
 from __future__ import annotations
@@ -9,16 +10,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ctxfold.log.lines import GOAL, GOAL_NOW, unposed
+from ctxfold.log.lines import GOAL, Line, unposed
 from ctxfold.prompts import prompt
 from ctxfold.tokens import Budget, count, count_lines
-from ctxfold.view.ends import ElsewhereText
-from ctxfold.view.fit import Parts, Shown, closed, fit, show, unkept
+from ctxfold.view.ends import write_ends
+from ctxfold.view.fit import Parts, Shown, demote_lifted, fit, show
 from ctxfold.view.native import CallLog, Native, as_anthropic, as_openai, read_no_calls
 from ctxfold.view.trail import without_repeats
 from ctxfold.workspace import Block, Older, Tile, Workspace
-
-__all__ = ["View", "query_of", "render"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,65 +73,63 @@ def query_of(workspace: Workspace) -> list[str]:
     return [workspace.goal, *workspace.revisions, *(item.text for item in workspace.intent.open), *said[-2:], *calls]
 
 
+_REACH = 4
+"""Times its budget that a view looks back over blocks. A larger block counts as one budget: no more of it can be shown."""
+_WORDS = 60
+"""Messages of the user, and findings, that are kept of blocks too far back."""
+
+
 def render(workspace: Workspace, budget: Budget, log: CallLog = read_no_calls) -> View:
     """Render a workspace within a budget.
 
     Args:
         workspace: what is shown.
         budget: the most the view may cost.
-        log: where calls are read for the native form.
+        log: reads calls for the native form.
 
     Returns:
-        The view; `tokens` never exceeds `budget.tokens`. Whatever it leaves out is at the end of a ref.
+        The view; `tokens` is at most `budget.tokens`. Whatever is left out can be recalled by a ref in it.
     """
     query = query_of(workspace)
-    workspace = narrowed(workspace, budget.tokens)
+    workspace = narrow_blocks(workspace, budget.tokens)
     aim = budget.tokens
-    settled = _settled(replace(workspace, blocks=without_repeats(workspace.blocks)))
-    if settled.tokens > aim:  # what is named as standing whole may be shortened
-        settled = _settled(workspace)
-    parts = fit(settled, aim, query)
+    whole = _build_parts(replace(workspace, blocks=without_repeats(workspace.blocks)))
+    if whole.tokens > aim:  # a result named as shown whole may be shortened
+        whole = _build_parts(workspace)
+    parts = fit(whole, aim, query)
     while (tokens := count_lines(texts := parts.texts())) > budget.tokens:
         aim -= tokens - budget.tokens + 4
-        parts = fit(settled, aim, query)
-    messages = [{"role": "user", "content": [{"type": "text", "text": piece} for piece in texts]}]
-    refs = parts.refs
+        parts = fit(whole, aim, query)
     return View(
         "\n".join(texts),
-        messages,
+        [{"role": "user", "content": [{"type": "text", "text": text} for text in texts]}],
         len(texts) - bool(parts.end),
         tokens,
-        refs,
+        parts.refs,
         budget.limit,
         workspace.unfolded,
         Native(parts, budget.tokens, log),
     )
 
 
-REACH = 4
-"""Times its budget a view looks back over blocks; one that is larger than the budget counts as one budget, since no more of it can stand."""
-
-
-def narrowed(workspace: Workspace, budget: int) -> Workspace:
-    """The newest blocks within reach of a budget; what lies before them as one stretch, the summaries, the user's words and the findings in it kept. Pure."""
-    at, left = len(workspace.blocks), REACH * budget
+def narrow_blocks(workspace: Workspace, budget: int) -> Workspace:
+    """Keep the newest blocks within reach of a budget; of those before them the summaries, the user's words and findings. Pure."""
+    at, left = len(workspace.blocks), _REACH * budget
     while at > 0 and left > 0:
         at -= 1
         left -= min(workspace.blocks[at].tokens, budget)
     if at == 0:
         return workspace
-    written = tuple(
-        _summary_alone(block) for block in workspace.blocks[:at] if isinstance(block, Tile) and block.summary
-    )
-    gone = [block for block in workspace.blocks[:at] if not (isinstance(block, Tile) and block.summary)]
-    older = _joined(workspace.older, gone) if gone else workspace.older
-    words = tuple(line for block in gone for line in block.standing)
-    blocks = (*written, *workspace.blocks[at:])
-    return replace(workspace, older=older, words=(*workspace.words, *words)[-WORDS:], blocks=blocks)
+    before = workspace.blocks[:at]
+    summaries = tuple(_keep_summary(each) for each in before if isinstance(each, Tile) and each.summary)
+    gone = [block for block in before if not (isinstance(block, Tile) and block.summary)]
+    words = (*workspace.words, *(line for block in gone for line in block.standing))
+    older = _join_older(workspace.older, gone) if gone else workspace.older
+    return replace(workspace, older=older, words=words[-_WORDS:], blocks=(*summaries, *workspace.blocks[at:]))
 
 
-def _joined(before: Older | None, gone: Sequence[Block]) -> Older:
-    """One stretch for what lay too far back already and for blocks behind it."""
+def _join_older(before: Older | None, gone: Sequence[Block]) -> Older:
+    """One stretch for what was too far back already and for the blocks after it."""
     return Older(
         before.first if before else gone[0].steps[0],
         gone[-1].steps[-1],
@@ -141,47 +138,33 @@ def _joined(before: Older | None, gone: Sequence[Block]) -> Older:
     )
 
 
-def _summary_alone(tile: Tile) -> Tile:
-    """A tile with its summary, and of its lines what outlives what surrounds it."""
-    made = replace(tile, lines=tile.standing, whole=False)
-    return replace(made, tokens=show(made).tokens)
+def _keep_summary(tile: Tile) -> Tile:
+    """A tile with its summary, and of its lines the user's words and findings."""
+    kept = replace(tile, lines=tile.standing, whole=False)
+    return replace(kept, tokens=show(kept).tokens)
 
 
-WORDS = 60
-"""Messages of the user, and findings, that outlive the blocks they stood in."""
-
-
-def _goal_once(block: Shown, goal: str) -> Shown:
-    """A block in which the user's words do not say the goal again, which stands before all blocks word for word."""
-    said = tuple(
-        line._replace(text=text, tokens=count(text))
-        if line.kind == "user" and goal and (text := _short_of(line.text, goal)) != line.text
-        else line
-        for line in block.lines
-    )
-    return block if said == block.lines else replace(block, lines=said)
-
-
-def _short_of(said: str, goal: str) -> str:
-    """What the user said, with a word for the goal where it begins with that, whole."""
-    speaker, _, words = said.partition(" ")
-    again = words == goal or words.startswith(f"{goal}\n")
-    return f"{speaker} (the goal){words[len(goal) :]}" if again else said
-
-
-def _settled(workspace: Workspace) -> Parts:
-    """Everything in its settled form."""
+def _build_parts(workspace: Workspace) -> Parts:
+    """All parts of a view, nothing shortened."""
     goal = unposed(f"{GOAL} {workspace.goal}") if workspace.goal else ""
     opening = "\n".join(text for text in (prompt("legend").strip(), goal) if text)
-    older = () if workspace.older is None else (workspace.older,)
     lifted = workspace.intent.lifted
-    words = [Shown((), 0, "", (line,), None, False, whole=True) for line in unkept(workspace.words, lifted)]
-    blocks = (*words, *(_goal_once(show(block, lifted), workspace.goal) for block in workspace.blocks))
-    now = "\n".join(unposed(f"{GOAL_NOW} {text}") for text in workspace.revisions)
-    parts = Parts(opening, older, blocks, now, now)
-    if not workspace.elsewhere.empty:
-        parts = replace(parts, elsewhere=ElsewhereText.of(workspace.elsewhere))
-    guidance = workspace.guidance.at(workspace.path_length)
-    if workspace.intent.empty and guidance.silent:
-        return parts
-    return closed(replace(parts, intent=workspace.intent, guidance=guidance), 0)
+    words = [Shown((), 0, "", (line,), None, False, whole=True) for line in demote_lifted(workspace.words, lifted)]
+    blocks = (*words, *(_drop_goal(show(block, lifted), workspace.goal) for block in workspace.blocks))
+    end = write_ends(workspace, [block.text for block in blocks])
+    return Parts(workspace, opening, () if workspace.older is None else (workspace.older,), blocks, end)
+
+
+def _drop_goal(block: Shown, goal: str) -> Shown:
+    """A block in which a message of the user that begins with the goal names it: the goal is shown in full above all blocks."""
+    lines = tuple(
+        line._replace(text=text, tokens=count(text)) if (text := _name_goal(line, goal)) != line.text else line
+        for line in block.lines
+    )
+    return block if lines == block.lines else replace(block, lines=lines)
+
+
+def _name_goal(line: Line, goal: str) -> str:
+    speaker, _, words = line.text.partition(" ")
+    again = line.kind == "user" and goal and (words == goal or words.startswith(f"{goal}\n"))
+    return f"{speaker} (the goal){words[len(goal) :]}" if again else line.text

@@ -134,8 +134,8 @@ def _carry_out(plan: ChangePlan, dry_run: bool, after: str = "", host: InstallHo
         if old == new:
             click.echo(f"{path}: nothing to change")
         elif dry_run:
-            lines = [(text or "").splitlines(keepends=True) for text in (old, new)]
-            click.echo("".join(difflib.unified_diff(*lines, str(path), f"{path} (new)")), nl=False)
+            before, now = ((text or "").splitlines(keepends=True) for text in (old, new))
+            click.echo("".join(difflib.unified_diff(before, now, str(path), f"{path} (new)")), nl=False)
         else:
             click.echo(f"{path}: {'removed' if new is None else 'written'}")
     if after and not dry_run:

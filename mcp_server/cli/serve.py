@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ctxfold.cli.options import announced, store_option
+from ctxfold.cli.options import choose_model, store_option
 
 if TYPE_CHECKING:
     from browser_agent.network.effects import Confirm
@@ -139,7 +139,7 @@ def _read_settings(
     if model is not None:
         with suppress(ModelKeyMissing):
             load(model)
-    announced(model, max_cost, helping, "browse: ")
+    choose_model(model, max_cost, helping, "browse: ")
     choice = BrowserChoice(headed, executable, None, storage_state)
     limits = RunLimits(max_steps, dollars=max_cost)
     given = tuple(read_secret(each, None) for each in secrets)

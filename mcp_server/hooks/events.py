@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,7 +13,8 @@ from typing import Any
 from ctxfold import Call, Message, Session, messages
 from ctxfold.config import default_store
 from ctxfold.errors import InputError
-from ctxfold.messages.files import HOSTS, Transcript, name_conversation
+from ctxfold.messages.files import Transcript
+from ctxfold.messages.hosts import HOSTS, name_conversation, read_hook_call
 from ctxfold.text.secrets import without_keys
 from ctxfold.tokens import MIN_BUDGET, count
 from ctxfold.view.result import LEAST, NOWHERE, Result, bounded
@@ -97,90 +97,6 @@ def _identify_store() -> _FileId | None:
 
 
 @dataclass(frozen=True, slots=True)
-class HookCall:
-    """A call that was just answered: its id, the tool, the arguments, and the answer in the host's own shape."""
-
-    id: str
-    tool: str
-    args: Any
-    answer: Any
-
-
-@dataclass(frozen=True, slots=True)
-class Spelling:
-    """The forms of one host.
-
-    Attributes:
-        call: reads the call of a `PostToolUse` event.
-        replaced: the answer that puts another result in place, in the shape of the one that came.
-        context: the answer that adds text for the model, from the event's name and the text.
-        summing: the answer whose text joins the prompt of the host's summary; None if the host takes none.
-        parts: in how many parts a host takes a view, and how many characters of each it takes whole.
-        late: whether only a host's transcript shows a compaction: then the view comes with the next prompt.
-        names: its names of events, each with the one used here, where they differ.
-    """
-
-    call: Callable[[Mapping[str, Any]], HookCall]
-    replaced: Callable[[Any], dict[str, Any]]
-    context: Callable[[str, str], dict[str, Any]]
-    summing: Callable[[str], str] | None = str
-    parts: tuple[int, int] = (3, 9_000)
-    late: bool = False
-    names: Mapping[str, str] = field(default_factory=dict)
-
-
-def _call(payload: Mapping[str, Any]) -> HookCall:
-    name, args = str(payload.get("tool_name", "tool")), payload.get("tool_input", {})
-    answer = payload.get("tool_response")
-    if isinstance(answer, dict) and "llmContent" in answer:  # gemini-cli's other half is for the screen
-        answer = answer["llmContent"]
-    said = payload.get("tool_use_id") or payload.get("call_id")
-    return HookCall(str(said) if said else _digest(name, args, answer), name, args, answer)
-
-
-def _digest(*parts: Any) -> str:
-    """An id for a call that the host gave none: the same call with the same answer has the same."""
-    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:24]
-
-
-def _replaced_in_shape(answer: Any) -> dict[str, Any]:
-    return {"hookSpecificOutput": {"hookEventName": "PostToolUse", "updatedToolOutput": answer}}
-
-
-def _replaced_by_reason(answer: Any) -> dict[str, Any]:
-    """Codex and gemini-cli take no other output. The reason of a hook that blocks replaces the result; the run goes on."""
-    return {
-        "decision": "block",
-        "reason": answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False),
-    }
-
-
-def _context(event: str, text: str) -> dict[str, Any]:
-    return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}}
-
-
-def _plain(answer: Any) -> dict[str, Any]:
-    return {"answer": answer}
-
-
-_WIDE = (1, 27_000)
-"""Of hosts that cut nothing, as much as the others take in three parts."""
-_GEMINI = {
-    "AfterTool": "PostToolUse",
-    "BeforeAgent": "UserPromptSubmit",
-    "PreCompress": "PreCompact",
-    "AfterAgent": "Stop",
-}
-
-SPELLINGS: Mapping[str, Spelling] = {
-    "claude-code": Spelling(_call, _replaced_in_shape, _context),
-    "codex": Spelling(_call, _replaced_by_reason, _context),
-    "gemini": Spelling(_call, _replaced_by_reason, _context, None, _WIDE, True, _GEMINI),
-    "opencode": Spelling(_call, _plain, lambda _, text: _plain(text), lambda text: json.dumps(_plain(text)), _WIDE),
-}
-
-
-@dataclass(frozen=True, slots=True)
 class HookEvent:
     """One event of a host, with what all hosts send: its name, the host's id of the conversation, its transcript."""
 
@@ -203,38 +119,40 @@ def answer_event(arguments: list[str], raw: bytes, conversations: Conversations)
         CtxfoldError: the session cannot be opened or written.
     """
     host, part = arguments[0], int(arguments[1].partition("/")[0]) if len(arguments) > 1 else 1
-    if host not in SPELLINGS:
-        raise InputError(f"no host {host!r} runs hooks of ctxfold: {', '.join(SPELLINGS)} do")
-    event, spelling = _read_event(host, raw), SPELLINGS[host]
+    forms = HOSTS[host].hooks if host in HOSTS else None
+    if forms is None:
+        names = ", ".join(name for name, known in HOSTS.items() if known.hooks)
+        raise InputError(f"no host {host!r} runs hooks of ctxfold: {names} do")
+    event = _read_event(host, raw)
     with conversations.using(host, event.session) as conversation:
         session = conversation.session
-        is_prompt = spelling.names.get(event.name, event.name) == "UserPromptSubmit"
-        is_view_due = is_prompt and spelling.late and session.is_view_due()  # before the prompt itself is recorded
+        is_prompt = forms.names.get(event.name, event.name) == "UserPromptSubmit"
+        is_view_due = is_prompt and forms.late and session.is_view_due()  # before the prompt itself is recorded
         conversation.record_new(event)
         texts: list[str] = []
-        match spelling.names.get(event.name, event.name):
+        match forms.names.get(event.name, event.name):
             case "PostToolUse":
-                shorter = bound_result(session, spelling.call(event.payload))
-                return "" if shorter is None else json.dumps(spelling.replaced(shorter))
-            case "PreCompact" if spelling.summing is not None:
+                shorter = bound_result(session, *read_hook_call(event.payload))
+                return "" if shorter is None else json.dumps(forms.replace(shorter))
+            case "PreCompact" if forms.join_summary is not None:
                 view = session.view(_SUMMARY_BUDGET).text
-                return spelling.summing(fill_prompt("hooks/before", session=session.name, view=view))
+                return forms.join_summary(fill_prompt("hooks/before", session=session.name, view=view))
             case "SessionStart" if event.payload.get("source") == "compact":
-                texts = split_view(session, *spelling.parts)
+                texts = split_view(session, *forms.parts)
             case "SessionStart" if event.payload.get("prompt_cache_likely_expired") is True and part == 1:
                 session.consolidate()
                 return json.dumps({"systemMessage": _describe_idle(session, event.payload.get("context_tokens"))})
             case "UserPromptSubmit" if is_view_due:
-                texts = split_view(session, 1, spelling.parts[1])
-        return json.dumps(spelling.context(event.name, texts[part - 1])) if part <= len(texts) else ""
+                texts = split_view(session, 1, forms.parts[1])
+        return json.dumps(forms.add_context(event.name, texts[part - 1])) if part <= len(texts) else ""
 
 
-def bound_result(session: Session, call: HookCall) -> Any | None:
+def bound_result(session: Session, call: Call, answer: Any) -> Any | None:
     """Record a call and its whole result, and bound the long texts in it. None if no text is long.
 
     Views of the session show the bounded form.
     """
-    texts = _list_texts(call.answer)
+    texts = _list_texts(answer)
     long = [text for text in dict.fromkeys(texts) if count(text) > BUDGET]
     if not long:
         return None
@@ -243,12 +161,12 @@ def bound_result(session: Session, call: HookCall) -> Any | None:
     if texts == long:
         whole, shown = long[0], made[long[0]].body
     else:
-        bodies = _replace_texts(call.answer, {text: short.body for text, short in made.items()})
-        whole, shown = (json.dumps(answer, ensure_ascii=False) for answer in (call.answer, bodies))
-    items = (Call(call.tool, call.args, call.id), messages.Result(call.id, whole, shown=shown))
+        bodies = _replace_texts(answer, {text: short.body for text, short in made.items()})
+        whole, shown = (json.dumps(each, ensure_ascii=False) for each in (answer, bodies))
+    items = (call, messages.Result(call.id, whole, shown=shown))
     ref = str(session.record([Message("assistant", items, call.id)], known=True)[-1])
     note = fill_prompt("hooks/replaced", session=session.name, ref=ref)
-    return _replace_texts(call.answer, {text: f"{short.at(ref).text}\n{note}" for text, short in made.items()})
+    return _replace_texts(answer, {text: f"{short.at(ref).text}\n{note}" for text, short in made.items()})
 
 
 def _list_texts(value: Any) -> list[str]:

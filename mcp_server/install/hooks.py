@@ -186,6 +186,11 @@ def _wrap_entry(host: InstallHost, launch: Launch, server: str, entry: Any) -> d
             return {**entry, "command": launch.command, "args": args}
         case [*words]:
             return {**entry, "command": [launch.command, *launch.args, "--", *words]}
+        case _:
+            return _wrap_address(host, launch, server, entry)
+
+
+def _wrap_address(host: InstallHost, launch: Launch, server: str, entry: Mapping[str, Any]) -> dict[str, Any]:
     address = next((entry[name] for name in _ADDRESSES if isinstance(entry.get(name), str)), None)
     if address is None:
         raise InputError(f"{server} has neither a command nor an address: correct it by hand, then run this again")

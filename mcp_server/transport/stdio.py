@@ -136,10 +136,11 @@ def claim_pipes() -> Pipes:
 
 def run_stdio(pools: Pools, server: CtxfoldServer, pipes: Pipes) -> NoReturn:
     """Serve one host over its pipes, then end the process: 0 when the host is gone, 128 + n after signal n."""
-    leave(anyio.run(_serve, pools, server, pipes))
+    anyio.run(_serve, pools, server, pipes)
+    raise AssertionError("the process ends inside")
 
 
-async def _serve(pools: Pools, server: CtxfoldServer, pipes: Pipes) -> NoReturn:
+async def _serve(pools: Pools, server: CtxfoldServer, pipes: Pipes) -> None:
     ending = ServerEnding()
     with ending.on_signals():
         async with anyio.create_task_group() as tasks:

@@ -16,6 +16,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NoReturn, cast
+from uuid import uuid4
 
 import anyio
 import anyio.abc
@@ -215,7 +216,6 @@ class Proxy:
         self._forwarded: dict[RequestId, _Forwarded] = {}
         self._answering = 0
         self._is_host_gone = False
-        self._own_requests = 0
         self._is_stuck = False
         self._one_at_a_time = anyio.CapacityLimiter(1)
 
@@ -377,16 +377,15 @@ class Proxy:
             return
         meta = dict((params or {}).get("_meta") or {})
         meta.pop("progressToken", None)
-        base, cursor = {"_meta": meta} if meta else {}, {}
+        asked: dict[str, Any] = {"_meta": meta} if meta else {}
         with anyio.move_on_after(_LIST_SECONDS), suppress(MCPError):
             for _ in range(_MAX_PAGES):
-                self._own_requests += 1
-                page = await self._send(f"{_OWN}-{self._own_requests}", "tools/list", {**base, **cursor})
+                page = await self._send(f"{_OWN}-{uuid4().hex}", "tools/list", asked)
                 self._headers.learn(page)
                 self._tools.add_page(page)
-                if self._tools.is_complete:
+                if not page.get("nextCursor"):
                     return
-                cursor = {"cursor": page["nextCursor"]}
+                asked["cursor"] = page["nextCursor"]
 
     async def _keep(self, call: ToolCall, result: dict[str, Any], params: Mapping[str, Any] | None) -> dict[str, Any]:
         """Record a result and bound it before it is passed on. It passes as it is if anything of ours fails."""
@@ -414,20 +413,20 @@ class Proxy:
             finally:
                 self._is_stuck = False
 
-        with anyio.move_on_after(_KEEP_SECONDS):
-            return await anyio.to_thread.run_sync(attempt, abandon_on_cancel=True, limiter=self._one_at_a_time)
-        self._is_stuck = True
-        warn(f"keeping a result took more than {_KEEP_SECONDS:g} s: results pass as they are until it is done")
-        return None
+        done: dict[str, Any] | None = None
+        with anyio.move_on_after(_KEEP_SECONDS) as patience:
+            done = await anyio.to_thread.run_sync(attempt, abandon_on_cancel=True, limiter=self._one_at_a_time)
+        if patience.cancelled_caught:
+            self._is_stuck = True
+            warn(f"keeping a result took more than {_KEEP_SECONDS:g} s: results pass as they are until it is done")
+        return done
 
 
 def _read_call(number: RequestId, params: Mapping[str, Any] | None) -> ToolCall | None:
-    match params:
-        case {"name": str(name)}:
-            arguments = params.get("arguments")
-            return ToolCall(name, arguments if isinstance(arguments, dict) else {}, str(number))
-        case _:
-            return None
+    name, arguments = (params or {}).get("name"), (params or {}).get("arguments")
+    if not isinstance(name, str):
+        return None
+    return ToolCall(name, arguments if isinstance(arguments, dict) else {}, str(number))
 
 
 def _make_dispatcher(stream: LineStream) -> JSONRPCDispatcher:
@@ -557,14 +556,12 @@ class RequestHeaders:
 
     def learn(self, result: Mapping[str, Any]) -> None:
         """Remember the version that was agreed on, and which arguments of which tool headers repeat."""
-        match result:
-            case {"protocolVersion": str(version)}:
-                self._version = version
-            case {"tools": [*tools]}:
-                for tool in tools:
-                    schema = tool.get("inputSchema")
-                    if find_invalid_x_mcp_header(schema) is None:
-                        self._mirrored[tool["name"]] = x_mcp_header_map(schema)
+        if isinstance(result.get("protocolVersion"), str):
+            self._version = result["protocolVersion"]
+        for tool in result["tools"] if isinstance(result.get("tools"), list) else ():
+            schema = tool.get("inputSchema")
+            if find_invalid_x_mcp_header(schema) is None:
+                self._mirrored[tool["name"]] = x_mcp_header_map(schema)
 
 
 def _explain(failed: BaseException) -> str:

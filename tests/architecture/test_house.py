@@ -1,4 +1,6 @@
-"""The shape of the house, executed: what stands at a package's root, how deep imports go, what is public and whether anything reaches it."""
+"""The shape of the house, executed: what stands at a package's root, how deep imports go, what is public and whether
+anything reaches it.
+"""
 
 import ast
 import inspect
@@ -72,7 +74,8 @@ def test_the_contract_holds_no_benchmark() -> None:
 
 
 def listed_words(tree: ast.Module) -> Iterator[list[str]]:
-    """The lower-case words of each collection, and of each text that holds a regular expression's alternatives or nothing but words.
+    """The lower-case words of each collection, and of each text that holds a regular expression's alternatives or
+    nothing but words.
 
     A statement that is a text alone documents, and `__all__` exports; neither lists words.
     """

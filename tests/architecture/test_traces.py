@@ -1,4 +1,6 @@
-"""How many files a newcomer reads to follow one thing through the house: the files of ours whose functions run, from the call to its end."""
+"""How many files a newcomer reads to follow one thing through the house: the files of ours whose functions run, from
+the call to its end.
+"""
 
 import json
 import sys
@@ -25,7 +27,9 @@ MOST = {"record": 14, "view": 24, "page_act": 44, "hook": 28, "recall": 15}
 
 @contextmanager
 def follow(walk: str) -> Iterator[set[str]]:
-    """Collect the files of ours of which a function is called, in this thread and any started since; fail above the walk's number."""
+    """Collect the files of ours of which a function is called, in this thread and any started since; fail above the
+    walk's number.
+    """
     files: set[str] = set()
 
     def see(frame: FrameType, event: str, _arg: object) -> None:

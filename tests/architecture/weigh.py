@@ -1,7 +1,7 @@
 """Weighs the house: code and files of each room, and the few other sizes that `ceilings.toml` holds.
 
-`python -m tests.architecture.weigh` prints what is above its ceiling, or one line when nothing is; `--tighten` lowers each ceiling to what
-was measured. A ceiling rises by hand only, in the commit that lowers another by as much.
+`python -m tests.architecture.weigh` prints what is above its ceiling, or one line when nothing is; `--tighten` lowers
+each ceiling to what was measured. A ceiling rises by hand only, in the commit that lowers another by as much.
 """
 
 import ast

@@ -21,7 +21,7 @@ from typing import Any
 import anyio
 
 import browser_agent.agent.run as run_module
-from browser_agent.actions import ActionResult, Extract, Find, Navigate, Outcome, PageAction, Read
+from browser_agent.actions import ActionResult, ExtractValues, Find, Navigate, Outcome, PageAction, Read
 from browser_agent.actions.perform import perform
 from browser_agent.agent.agent import BrowserAgent
 from browser_agent.agent.settings import Keeping, RunLimits
@@ -92,7 +92,7 @@ class Pages:
         """Return what `browser_agent.actions.perform` would, without a browser."""
         kind = "page"
         for action in actions:
-            kind = action.kind if isinstance(action, Find | Read | Extract) else "page"
+            kind = action.kind if isinstance(action, Find | Read | ExtractValues) else "page"
             if isinstance(action, Navigate):
                 self._here = action.url
         results = tuple(ActionResult(action=action, kind="done", message="done") for action in actions)

@@ -14,7 +14,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from ctxfold import Session
-from mcp_server.hooks.events import SPELLINGS, split_view
+from ctxfold.messages.hosts import HOSTS
+from mcp_server.hooks.events import split_view
 from tests.benchmarks.fidelity.measure import Asked, find_asked, is_found
 from tests.benchmarks.harness import add_recordings, make_parser
 from tests.benchmarks.recordings import RecordedEvent, Recording, Replay, find_files, read_recordings
@@ -47,7 +48,9 @@ def measure(recording: Recording, points: int) -> Counter[str]:
 
 def score_point(session: Session, recording: Recording, point: int) -> Counter[str]:
     """Score one compaction."""
-    view = "\n".join(split_view(session, *SPELLINGS["claude-code"].parts))
+    hooks = HOSTS["claude-code"].hooks
+    assert hooks
+    view = "\n".join(split_view(session, *hooks.parts))
     lowered = view.lower()
     score = Counter(characters=len(view), points=1)
     for step, words, asked, others in find_later(recording, point):

@@ -11,8 +11,8 @@ from weakref import WeakKeyDictionary
 import anyio
 from pydantic import BaseModel
 
+from ctxfold.decisions.extraction import LinesWritten, Trigger
 from ctxfold.decisions.refactor import Operator, Refactored
-from ctxfold.decisions.register import LinesWritten, Trigger
 from ctxfold.models.deciders.loop import Decided, DecisionKind, SessionLease, Timed, decide, leased
 from ctxfold.models.deciders.memory import Consolidate, Fold, is_due, micro_due
 from ctxfold.models.deciders.register import ExtractQuestion, PlanQuestion, line_parts, new_words, plan_parts

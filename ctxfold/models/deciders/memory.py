@@ -20,7 +20,7 @@ from ctxfold.prompts import prompt
 from ctxfold.session.recall import Recalled
 from ctxfold.session.session import Session
 from ctxfold.tokens import count, head
-from ctxfold.view.fit import addressed
+from ctxfold.view.fit import address_lines
 from ctxfold.workspace import Block, By, RawStep, Tile, Workspace, spans
 
 _LEAST = 200
@@ -247,7 +247,7 @@ def micro_due(session: Session) -> int:
 def _beside(blocks: Sequence[Block]) -> str:
     """The lines that stand beside an earlier summary, word for word."""
     fronts = [block for block in blocks if isinstance(block, Tile) and block.front]
-    return "\n".join(text for block in fronts for text in addressed(block.lines)) or "none"
+    return "\n".join(text for block in fronts for text in address_lines(block.lines)) or "none"
 
 
 def _question(

@@ -8,8 +8,9 @@ from typing import Any, ClassVar
 
 from pydantic import BaseModel, Field
 
+from ctxfold.decisions.extraction import LinesWritten, Trigger
 from ctxfold.decisions.marks import check_summary
-from ctxfold.decisions.register import ItemWritten, LinesWritten, StatementWritten, Trigger
+from ctxfold.decisions.register import ItemWritten, StatementWritten
 from ctxfold.errors import InputError, StaleDecision
 from ctxfold.log import place_of
 from ctxfold.log.json import line_form

@@ -95,7 +95,7 @@ def recalled(host: Peer, ref: str) -> str:
     """All that stands under a ref, part by part."""
     text, total = "", 1
     while len(text) < total:
-        label, part = (block["text"] for block in host.call("recall", ref=ref, offset=len(text))["content"])
+        label, part, *_ = (block["text"] for block in host.call("recall", ref=ref, offset=len(text))["content"])
         found = re.search(r"of (\d+)", label)
         text, total = text + part, int(found[1]) if found else len(part)
     return text

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
@@ -15,6 +16,7 @@ from browser_agent.actions import (
     FillForm,
     Find,
     Navigate,
+    PageAction,
     Press,
     Read,
     Scroll,
@@ -24,7 +26,7 @@ from browser_agent.actions import (
     Upload,
     WaitFor,
 )
-from browser_agent.actions.perform import perform
+from browser_agent.actions.perform import ACTIONS, perform
 from browser_agent.browser.browser import Browser
 from browser_agent.browser.limits import Folders
 from browser_agent.browser.window import Window
@@ -33,6 +35,10 @@ from tests.browser_agent.doing import control, do, ref, seen, visit
 from tests.sites.server import Site
 
 pytestmark = pytest.mark.anyio
+
+
+def test_every_action_on_a_page_has_what_does_it() -> None:
+    assert set(ACTIONS) == set(get_args(PageAction))
 
 
 async def test_opening_an_address_shows_the_page_with_its_status(window: Window, lab: str) -> None:

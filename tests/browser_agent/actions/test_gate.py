@@ -183,10 +183,11 @@ async def test_a_farewell_is_held_whatever_page_it_says_it_is_of(browser: Browse
         page = await visit(window, f"{site.url}/form")
         assert (await do(window, Click(kind="click", ref=ref(page, "button", "go")))).ok
         left = await do(window, Navigate(kind="navigate", url=f"{site.url}/{to}"))
-        assert left.kind == "refused"
-        assert "--trust" in left.message or name == "of no page"
         assert seen(left).url == f"{site.url}/{to}"
         await asyncio.wait_for(_open_again(gate), 15)
+        late = gate.take_refused()  # on a slow machine it comes after the answer, and is said with the next
+        assert bool(late) != (left.kind == "refused")
+        assert late or "--trust" in left.message or name == "of no page"
         assert site.sent == []
         await window.close()
 

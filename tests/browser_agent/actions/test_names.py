@@ -7,7 +7,7 @@ import pytest
 from browser_agent.actions import (
     Back,
     Click,
-    Extract,
+    ExtractValues,
     FieldValue,
     FillForm,
     Find,
@@ -84,7 +84,7 @@ async def test_values_are_taken_off_page_after_page_behind_what_must_be_clicked_
     )
     wanted = {"type": "object", "properties": {"name": {"type": "string"}, "bore": {"type": "string"}}}
     await visit(window, f"{site.url}/a")
-    taken = await do(window, Extract(kind="extract", wanted=wanted, urls=("/b", "/c"), click="Measures"))
+    taken = await do(window, ExtractValues(kind="extract", wanted=wanted, urls=("/b", "/c"), click="Measures"))
     found = seen(taken).extracted
     assert found is not None
     assert found.value == [{"name": "Engine A", "bore": "71 mm"}, {"name": "Engine B", "bore": "84 mm"}, {"name": "C"}]

@@ -1,6 +1,7 @@
 """Typing what nobody may see: in one event, masked from then on wherever the page gives it back, and typed again by its placeholder."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -217,3 +218,23 @@ async def test_a_field_that_turns_into_one_for_passwords_as_it_is_entered_is_tol
     after = seen(await do(window, Type(kind="type", ref=ref(page, "textbox", "Code"), text="hunter2-again")))
     assert "hunter2" not in told(after)
     assert secrets.typed == ("hunter2-again",)
+
+
+async def test_a_field_that_cannot_be_judged_in_time_counts_as_one_for_passwords(
+    serve: Serve, guarded: Guarded
+) -> None:
+    site = serve({"/": LOGIN})
+    window = await guarded(site.url)
+    page = await visit(window, site.url)
+    window.limits = replace(window.limits, probe=0.2)
+    busy = "setTimeout(() => { const end = performance.now() + 1500; while (performance.now() < end); })"
+    await window.page.evaluate(busy)
+    (wish,) = await hide_typed(window, [Type(kind="type", ref=ref(page, "textbox", "Name"), text="hunter2!")])
+    assert wish.text == "<secret:typed-1>"
+    (key,) = await hide_typed(window, [Press(kind="press", key="h")])
+    assert key.key == "<secret:typed-2>"
+    await window.page.evaluate("1")
+    after = await do(window, wish)
+    assert after.ok, after.message
+    assert await values(window) - {""} == {"hunter2!"}
+    assert "hunter2" not in after.model_dump_json()

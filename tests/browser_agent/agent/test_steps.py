@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from browser_agent.actions import ActionResult, Extract, Navigate, Outcome, PageAction
+from browser_agent.actions import ActionResult, ExtractValues, Navigate, Outcome, PageAction
 from browser_agent.agent.journal import begin_step, end_step
 from browser_agent.observation import Extracted, Observation
 from ctxfold import Session
@@ -38,7 +38,7 @@ def act(session: Session, action: PageAction, seen: Observation) -> tuple[str, s
 def extract(session: Session, extracted: Extracted) -> str:
     wanted = {"type": "array", "items": {"type": "object", "properties": {"name": {}, "weight": {}}}}
     rows = "\n".join(json.dumps(list(lamp.values())) for lamp in LAMPS)
-    return act(session, Extract(kind="extract", wanted=wanted), page(SHOP, rows, extracted))[1]
+    return act(session, ExtractValues(kind="extract", wanted=wanted), page(SHOP, rows, extracted))[1]
 
 
 def test_values_taken_off_a_page_stand_once_as_rows_under_its_address(session: Session) -> None:
@@ -67,7 +67,7 @@ def test_a_page_that_gave_nothing_says_so_where_the_page_stands(session: Session
     said = "not found on this page: price"
     act(
         session,
-        Extract(kind="extract", wanted={"price": ""}),
+        ExtractValues(kind="extract", wanted={"price": ""}),
         page(SHOP, said, Extracted(value=None, missing=("price",))),
     )
     assert said in session.view().text

@@ -8,13 +8,14 @@ from browser_agent.actions import Press
 from browser_agent.deciders import Decided, Decision, Evidence, Situation, Source
 from browser_agent.deciders.model import MISSED, ModelDecider
 from browser_agent.network.secrets import Secrets
+from ctxfold import Session
 from ctxfold.models import ScriptedModel
-from ctxfold.view.render import View
 from tests.ctxfold.models.deciders.malformed import malformed
 
 pytestmark = pytest.mark.anyio
 
-VIEW = View("", [], 0, 0, (), 8000, 0)
+with Session.open("empty", store=":memory:") as session:
+    VIEW = session.view(8_000)
 GOOD = {"thought": "Nothing here.", "actions": [{"kind": "give_up", "reason": "nothing here"}]}
 GIVE_UP = Decision.model_validate(GOOD)
 PRESS = Decision(thought="Go on.", actions=(Press(kind="press", key="a"),))

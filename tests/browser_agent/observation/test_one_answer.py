@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from browser_agent.actions import Check, Click, Extract, FieldValue, FillForm, Find, Navigate, PageAction, Read
+from browser_agent.actions import Check, Click, ExtractValues, FieldValue, FillForm, Find, Navigate, PageAction, Read
 from browser_agent.actions.perform import perform
 from browser_agent.browser.window import Window
 from ctxfold.tokens import count
@@ -90,7 +90,7 @@ async def test_rows_off_several_pages_are_whole_behind_reads_that_show_their_cha
     for tab in ("Measures", "Voices", "Freight & guarantee", "Overview"):
         acts += [click(tab), Read(kind="read")]
     item = {"type": "object", "properties": {"name": {"type": "string"}, "length": {"type": "string"}}}
-    collect = Extract(kind="extract", wanted={"type": "array", "items": item}, urls=("/b",))
+    collect = ExtractValues(kind="extract", wanted={"type": "array", "items": item}, urls=("/b",))
     texts = (await perform(reader, [*acts, Navigate(kind="navigate", url=f"{site.url}/a"), collect])).texts
     assert all(f'["Boat {page}{n}", "{n} m"]' in texts[-1] for page in "ab" for n in range(14))
     assert "may be seen on the water" in texts[0]
@@ -103,7 +103,7 @@ async def test_rows_off_several_pages_give_way_to_what_is_read_after_them(reader
     site = serve({"/": table, "/b": boat("Alcyone")})
     await visit(reader, f"{site.url}/")
     item = {"type": "object", "properties": {"name": {"type": "string"}, "length": {"type": "string"}}}
-    collect = Extract(kind="extract", wanted={"type": "array", "items": item}, urls=("/",))
+    collect = ExtractValues(kind="extract", wanted={"type": "array", "items": item}, urls=("/",))
     go = Navigate(kind="navigate", url=f"{site.url}/b")
     taken, read = (await perform(reader, [collect, go, Read(kind="read")])).texts
     assert "may be seen on the water" in read

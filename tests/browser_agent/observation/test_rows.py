@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from browser_agent.actions import Extract, Find
+from browser_agent.actions import ExtractValues, Find
 from browser_agent.actions.perform import perform
 from browser_agent.browser.window import Window
 from browser_agent.observation.rows import extract
@@ -114,7 +114,7 @@ async def test_what_is_extracted_has_more_room_than_what_is_found_after_it_and_a
     await visit(window, serve({"/": page}).url)
     window.settings = replace(window.settings, budget=700)
     wanted = {"type": "array", "items": thing(log=TEXT, url=TEXT, time=TEXT)}
-    outcome = await perform(window, [Extract(kind="extract", wanted=wanted), Find(kind="find", query="Log 3")])
+    outcome = await perform(window, [ExtractValues(kind="extract", wanted=wanted), Find(kind="find", query="Log 3")])
     taken, found = outcome.texts
     assert '["Log 8", "/log/8?kept=all%20of%20them%20that%20are%20open", "8 h"]' in taken
     assert "Log 3" in found
@@ -130,7 +130,7 @@ async def test_a_list_has_no_more_items_than_its_schema_allows_and_names_the_col
     await visit(window, serve({"/": f"<main><table><tr><th>Log<th>Time</tr>{rows}</table></main>"}).url)
     item = {"type": "object", "properties": {"log": TEXT, "time": TEXT, "isbn": TEXT}}
     wanted = {"type": "array", "maxItems": 3, "items": item}
-    shown = seen(await perform(window, [Extract(kind="extract", wanted=wanted)]))
+    shown = seen(await perform(window, [ExtractValues(kind="extract", wanted=wanted)]))
     assert shown.extracted is not None
     assert [row["log"] for row in shown.extracted.value] == ["Log 0", "Log 1", "Log 2"]
     assert "Log 3" not in shown.text

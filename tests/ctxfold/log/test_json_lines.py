@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ctxfold.log.json import line_form, parse, plain, spelled_tree, written
+from ctxfold.log.json import line_form, parse
 
 BLANK = st.text(" \t\n\r", max_size=3)
 NUMBER = st.from_regex(r"-?(0|[1-9][0-9]{0,30})(\.[0-9]{1,25})?([eE][-+]?[0-9]{1,3})?", fullmatch=True)
@@ -78,13 +78,6 @@ def test_a_line_holds_what_the_usual_indented_form_holds_there(text: str) -> Non
     for line, other in zip(line_form(text), usual, strict=True):
         assert len(line) - len(line.lstrip()) == len(other) - len(other.lstrip())
         assert values(line) == values(other)
-
-
-@given(SOURCE)
-def test_a_tree_of_spelled_values_reads_as_json_and_is_written_token_by_token(text: str) -> None:
-    tree = spelled_tree(text)
-    assert plain(tree) == json.loads(text)
-    assert tokens(written(tree)) == shown(text)
 
 
 def test_letters_stand_for_themselves_and_what_cannot_be_seen_keeps_its_number() -> None:

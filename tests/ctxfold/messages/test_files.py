@@ -11,7 +11,8 @@ import pytest
 
 from ctxfold import Session
 from ctxfold.errors import InputError
-from ctxfold.messages.files import HOSTS, Transcript, find_latest, name_conversation
+from ctxfold.messages.files import Transcript
+from ctxfold.messages.hosts import HOSTS, find_latest, name_conversation
 from ctxfold.text.secrets import hide_keys
 from tests.ctxfold.text.hostile import within
 

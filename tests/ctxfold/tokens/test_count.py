@@ -31,10 +31,6 @@ def reference(text: str) -> int:
     return len(tiktoken.get_encoding("o200k_base").encode_ordinary(text))
 
 
-def test_the_empty_text_costs_nothing() -> None:
-    assert tokens.count("") == 0
-
-
 def test_known_texts_have_their_known_cost() -> None:
     assert tokens.count("hello world") == 2
     assert tokens.count("<|endoftext|>") == 7
@@ -77,36 +73,6 @@ def test_pieces_joined_are_the_text_and_none_is_too_large(unit: str, times: int)
     cut = [piece.text for piece in counter.cut_into_pieces(text)]
     assert "".join(cut) == text
     assert all(0 < len(piece) <= counter.PIECE and len(piece.encode()) <= 100_000 for piece in cut)
-
-
-def test_a_block_that_was_counted_is_not_tokenized_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    block = "a block that stands in many views\n" * 50
-    known = tokens.count(block)
-
-    def refuse(_: str) -> list[int]:
-        raise AssertionError("tokenized again")
-
-    monkeypatch.setattr(counter, "_encode", refuse)
-    assert tokens.count(block) == known
-
-
-def test_counts_are_kept_in_bounded_memory() -> None:
-    memory = counter._Memory(most=4)
-    for tokens_, word in enumerate(("one", "two", "three", "four", "five", "five", "four")):
-        if memory.find(word) is None:
-            memory.keep(word, tokens_)
-        held = {**memory._older, **memory}
-        assert word in held
-        assert len(held) <= 4
-    assert memory.find("one") is None
-
-
-def test_a_counted_block_leaves_no_text_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    memory = counter._Memory(most=4)
-    monkeypatch.setattr(counter, "_pieces", memory)
-    tokens.count("long " * 4_000)
-    assert memory
-    assert all(len(key) <= counter._SHORT for key in memory)
 
 
 @settings(max_examples=25)

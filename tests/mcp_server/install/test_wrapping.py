@@ -8,6 +8,7 @@ from click.testing import CliRunner
 
 from ctxfold.errors import InputError
 from mcp_server.cli.install import install, uninstall
+from mcp_server.install.formats import choose_editor
 from mcp_server.install.hooks import plan_unwrap, plan_wrap
 from mcp_server.install.hosts import HOSTS, InstallHost, Launch, Machine
 
@@ -32,8 +33,6 @@ def settings(host: InstallHost, path: PurePath) -> str:
 
 
 def entry(host: InstallHost, path: PurePath, text: str, name: str = "web") -> dict[str, object]:
-    from mcp_server.install.hosts import choose_editor
-
     found = choose_editor(path).get(text, (*host.path[:-1], name))
     assert isinstance(found, dict)
     return found

@@ -88,5 +88,5 @@ async def test_a_host_that_refuses_to_name_its_roots_has_no_file_read(era: str, 
     (refused,) = await taken(era, refusing, folders[0] / "notes.txt")
     assert "recorded" not in refused
     if era == "legacy":
-        assert "the host did not say" in refused
+        assert "the host did not name" in refused
         assert "Next: " in refused

@@ -173,10 +173,10 @@ async def test_what_cannot_be_done_is_an_error_that_names_the_next_call() -> Non
             assert "--allow" in await host.wrong("page_open", url="http://169.254.169.254/latest/meta-data")
             assert "another address" in await host.wrong("page_open", url="http://127.0.0.1:9/")
             shown = await host.ok("page_open", url=site.url)
-            assert "kind should be one of navigate" in await host.wrong("page_act", actions=[{"kind": "fly"}])
+            assert "needs a kind, one of 'navigate'" in await host.wrong("page_act", actions=[{"kind": "fly"}])
             assert "1 to 20 actions" in await host.wrong("page_act", actions=[])
             assert "should be a list" in await host.wrong("page_act", actions="back")
-            assert "kind should be one of navigate" in await host.wrong(
+            assert "needs a kind, one of 'navigate'" in await host.wrong(
                 "page_act", actions=[{"kind": "answer", "text": "x"}]
             )
             waits = [{"kind": "wait_for", "text": "never", "seconds": 20}] * 2

@@ -8,7 +8,7 @@ import pytest
 
 from ctxfold import Session
 from ctxfold.config import Endpoint
-from ctxfold.decisions.register import Trigger
+from ctxfold.decisions.extraction import Trigger
 from ctxfold.errors import InputError, ModelUnavailable
 from ctxfold.models import Model, Reply, Request, Usage, helpers
 from ctxfold.models.anthropic import AnthropicModel

@@ -1,0 +1,430 @@
+"""Extraction: resolves the lines that somebody chose, chooses lines without a model, and finds what calls for lines."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import accumulate
+
+from pydantic import BaseModel, Field, StrictStr, field_validator
+
+from ctxfold.decisions.register import EntrySource, Records, read_entries
+from ctxfold.log.json import parse
+from ctxfold.log.lines import Line
+from ctxfold.select import pieces_of_text
+from ctxfold.select.choose import find_best_line
+from ctxfold.select.score import BM25
+from ctxfold.text.values import facts_of
+from ctxfold.text.words import counted, query_words, words
+from ctxfold.tokens import count
+from ctxfold.workspace import Cause, Extract, Extraction, Intent, Tile, Workspace, spans
+
+
+def extract(intent: Intent, extraction: Extraction) -> Intent:
+    """Apply an extraction: it replaces the one before. Pure."""
+    return replace(intent, extraction=extraction)
+
+
+class Selection(BaseModel, frozen=True):
+    """Lines that a decider chose, as `{"ref", "why"?, "todo"?, "facts"?}`.
+
+    Attributes:
+        ref: their address.
+        why: their use.
+        todo: the to-do item they serve.
+        facts: strings in them that matter.
+    """
+
+    ref: StrictStr
+    why: StrictStr = ""
+    todo: StrictStr | None = None
+    facts: tuple[StrictStr, ...] = ()
+
+    @field_validator("why")
+    @classmethod
+    def _flatten(cls, why: str) -> str:
+        return " ".join(why.split())[:_REASON]
+
+
+class LinesWritten(BaseModel, frozen=True, extra="forbid"):
+    """One choice of lines."""
+
+    ref: str = Field(description="A record and its lines, as s12.2:40-80.")
+    why: str = Field(default="", max_length=200, description="What they are for, in your own words.")
+    todo: str | None = Field(default=None, description="The item they serve, as t3.")
+    facts: tuple[str, ...] = Field(default=(), max_length=12, description="Strings in them that matter, unchanged.")
+
+
+OVERHEAD = 12
+"""o200k tokens of an extract's address and fence at most."""
+_REF = re.compile(r"\s*s(\d{1,12})(?:\.(\d{1,6}))?(?::(\d{1,12})(?:-(\d{1,12}))?)?\s*")
+_MOST = 200
+"""Selections of one call that are read."""
+_REASON = 400
+"""Characters of a reason that are kept."""
+
+
+@dataclass
+class Resolved:
+    """The account of selections, filled while they are resolved."""
+
+    extracts: list[Extract] = field(default_factory=list)
+    counts: Counter[str] = field(default_factory=Counter)
+    omitted: list[str] = field(default_factory=list)
+    tokens: int = 0
+
+    def leave_out(self, what: str, ref: str, reason: str) -> None:
+        """Count a selection that is left out, with the reason."""
+        self.counts[what] += 1
+        self.omitted.append(f"{ref[:60]}: {reason}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Range:
+    source: EntrySource
+    first: int
+    last: int
+    wish: Selection
+
+
+def read_selections(given: Sequence[object]) -> list[Selection]:
+    """Read selections as callers give them. Raises InputError: an entry that cannot be read."""
+    return read_entries(Selection, given[:_MOST], "selection")
+
+
+def resolve_selections(wanted: Sequence[Selection], records: Records, items: frozenset[str], budget: int) -> Resolved:
+    """Resolve selections to lines of the log, the most wanted first, within a budget of o200k tokens."""
+    done = Resolved()
+    ranges: list[_Range] = []
+    for each in wanted:
+        is_known = each.todo is None or each.todo in items
+        done.counts["unknown items"] += not is_known
+        located = _locate(each if is_known else each.model_copy(update={"todo": None}), records, done)
+        if located is not None:
+            ranges = _merge(ranges, located, done)
+    for chosen in ranges:
+        _take(chosen, budget, done)
+    done.counts = +done.counts
+    return done
+
+
+def _locate(wish: Selection, records: Records, done: Resolved) -> _Range | None:
+    """The lines that a selection means, mended where that is safe."""
+    parts = _REF.fullmatch(wish.ref)
+    if parts is None:
+        done.leave_out("refused", wish.ref, "not an address of lines; use s12.2:40-80")
+        return None
+    there = records.of(int(parts[1]))
+    fitting = [each for each in there if (each.kind == "result" if parts[2] is None else each.k == int(parts[2]))]
+    if parts[2] is None and parts[3] is None:  # a step alone means its longest result, not a "clicked"
+        fitting = sorted(fitting, key=lambda each: len(each.text))[-1:] or there[-1:]
+    if len(fitting) != 1:
+        names = ", ".join(each.ref for each in fitting or there)
+        reason = f"name one record of {names[:120]}" if there else "nothing is recorded there"
+        done.leave_out("refused", wish.ref, reason)
+        return None
+    source, size = fitting[0], len(fitting[0].lines)
+    first = int(parts[3] or 1)
+    last = int(parts[4] or parts[3] or size)
+    low, high = min(first, last), max(first, last)
+    if low > size or high < 1:
+        done.leave_out("refused", wish.ref, f"{source.ref} has {counted(size, 'line')}")
+        return None
+    done.counts["mended"] += (first, last) != (max(low, 1), min(high, size))
+    return _Range(source, max(low, 1), min(high, size), wish)
+
+
+def _merge(ranges: Sequence[_Range], new: _Range, done: Resolved) -> list[_Range]:
+    """Add a range; those it overlaps become one with it, at the place of the first."""
+    made: list[_Range] = []
+    place: int | None = None
+    for old in ranges:
+        if old.source.ref != new.source.ref or old.first > new.last or new.first > old.last:
+            made.append(old)
+            continue
+        why = "; ".join(dict.fromkeys(part for part in (old.wish.why, new.wish.why) if part))[:_REASON]
+        facts = tuple(dict.fromkeys((*old.wish.facts, *new.wish.facts)))
+        wish = Selection(ref=old.wish.ref, why=why, todo=old.wish.todo or new.wish.todo, facts=facts)
+        new = _Range(old.source, min(old.first, new.first), max(old.last, new.last), wish)
+        done.counts["merged"] += 1
+        place = len(made) if place is None else place
+    made.insert(len(made) if place is None else place, new)
+    return made
+
+
+def _take(each: _Range, budget: int, done: Resolved) -> None:
+    """Add a range to the extracts, as far as the budget allows."""
+    source, wish = each.source, each.wish
+    price = OVERHEAD + (count(wish.why) if wish.why else 0)
+    last = _find_last(source, each.first, each.last, budget - done.tokens - price)
+    if last < each.first:
+        done.leave_out("left out", f"{source.ref}:{each.first}-{each.last}", "over the budget")
+        return
+    if last < each.last:
+        done.leave_out("cut", f"{source.ref}:{last + 1}-{each.last}", "over the budget")
+    text = source.slice(each.first, last)
+    facts = tuple(fact for fact in wish.facts if fact and fact in text)
+    done.counts["facts deleted"] += len(wish.facts) - len(facts)
+    ref = f"{source.ref}:{each.first}-{last}"
+    done.extracts.append(Extract(ref, text, wish.why, wish.todo, facts, source.untrusted))
+    done.tokens += count(text) + price
+
+
+def _find_last(source: EntrySource, first: int, last: int, room: int) -> int:
+    """The last line up to which a range fits a room; the one before its first if not even that fits."""
+    spent, end = 0, first - 1
+    for at in range(first, last + 1):
+        line = source.lines[at - 1]
+        spent += count(line) + 1 if len(line) <= 64 * max(room, 1) else room + 2
+        if spent > room + 1:
+            break
+        end = at
+    while end >= first and count(source.slice(first, end)) > room:
+        end -= 1
+    return end
+
+
+_FAINT = 0.3
+"""Lines of less than this share of the best worth are not extracted, even if there is room."""
+_SMALL = 90
+"""o200k tokens up to which an object of JSON is taken whole, so that its id stays with its values."""
+_SHORT_FIELD = 24
+"""o200k tokens up to which a field of a larger object goes with its other fields."""
+_READ = 400_000
+"""Characters of a record above which only its best line is read."""
+_LINE = 4_000
+"""Characters of a line of such a record that may be extracted."""
+_UNITS = 20_000
+"""Units that one extraction chooses from: records after that many are not read."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Unit:
+    """Lines that are taken or left as one, or a part of one line.
+
+    Attributes:
+        part: the part of a line that is too long; empty for whole lines.
+        name: the line that names an object of JSON; empty for anything else.
+        under: places of the units without which it cannot be read.
+    """
+
+    source: EntrySource
+    first: int
+    last: int
+    part: str = ""
+    name: str = ""
+    under: tuple[int, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """What is extracted."""
+        return self.part or self.source.slice(self.first, self.last)
+
+
+def choose_lines(query: str, sources: Sequence[EntrySource], budget: int, shown: str = "") -> list[Extract]:
+    """Choose the lines of records that fit a query best, within a budget of o200k tokens, in the order of the log.
+
+    `sources`: the newest first; of an object that several records hold, the newest counts. Lines of which all words
+    are in `shown` are left out.
+    """
+    wanted = query_words(query)
+    asked, standing = frozenset(wanted), frozenset(words(shown))
+    units: list[_Unit] = []
+    newest: dict[str, str] = {}
+    for source in sources:
+        if len(units) < _UNITS:
+            units += _cut(source, asked, len(units))
+    said = [words(unit.text) for unit in units]
+    scores = BM25(said).scores(wanted)
+    least = max(scores, default=0.0) * _FAINT
+    taken = dict[int, _Unit]()
+    for place in sorted(range(len(units)), key=lambda place: (-scores[place], place)):
+        unit = units[place]
+        known = newest.setdefault(unit.name, unit.source.ref) if unit.name else unit.source.ref
+        if scores[place] <= least or known != unit.source.ref:
+            continue
+        fresh = {each: units[each] for each in (*unit.under, place) if each not in taken}
+        if shown and all(standing.issuperset(said[each]) for each in fresh):
+            continue
+        price = sum(count(each.text) + OVERHEAD for each in _join(list(fresh.values())))
+        if price <= budget:
+            budget -= price
+            taken |= fresh
+    return _join(list(taken.values()))
+
+
+def _join(units: Sequence[_Unit]) -> list[Extract]:
+    """Units as extracts in the order of the log, lines that touch as one."""
+    joined: list[_Unit] = []
+    for unit in sorted(units, key=lambda unit: (unit.source.step, unit.source.k, unit.first, unit.last)):
+        before = joined[-1] if joined else None
+        touches = before is not None and before.source.ref == unit.source.ref and unit.first <= before.last + 1
+        if before is not None and touches and not (unit.part or before.part):
+            joined[-1] = replace(before, last=max(unit.last, before.last))
+        else:
+            joined.append(unit)
+    return [
+        Extract(
+            f"{unit.source.ref}:{unit.first}-{unit.last}",
+            unit.part or unit.source.slice(unit.first, unit.last),
+            untrusted=unit.source.untrusted,
+            part=bool(unit.part),
+        )
+        for unit in joined
+    ]
+
+
+def _cut(source: EntrySource, asked: frozenset[str], base: int) -> Iterator[_Unit]:
+    """The units of a record; `base`: the place of the first."""
+    if len(source.text) > _READ:
+        at, _ = find_best_line(source.lines, asked)
+        if len(source.lines[at]) <= _LINE:
+            yield _Unit(source, at + 1, at + 1)
+    elif asked.isdisjoint(words(source.text)):
+        return
+    elif parse(source.text) is not None:
+        yield from _cut_json(source, base)
+    else:
+        starts = [0, *accumulate(len(line) + 1 for line in source.text.split("\n"))]
+        for piece in pieces_of_text(source.text):
+            first, last = bisect_right(starts, piece.span.start), bisect_right(starts, max(piece.span.end - 1, 0))
+            text = piece.span.of(source.text)
+            is_whole = len(source.slice(first, last)) <= 2 * len(text) + 40
+            yield _Unit(source, first, last, "" if is_whole else text)
+
+
+def _cut_json(source: EntrySource, base: int) -> Iterator[_Unit]:
+    """A small object whole; of a larger one each field, with its short fields and the name of those around it."""
+    lines = source.lines
+    ends = _find_ends(lines)
+    place = base
+    stack: list[tuple[int, int, tuple[int, ...]]] = [(1, len(lines), ())]
+    while stack:
+        first, last, under = stack.pop()
+        starts = list(_find_starts(first, last, ends))
+        has_fields = lines[first - 1].endswith("{") and any(at not in ends for at in starts)
+        if first == last or (has_fields and count(source.slice(first, last)) <= _SMALL):
+            yield _Unit(source, first, last, name=lines[first].strip(" ,") if last > first else "", under=under)
+            place += 1
+            continue
+        fields = [at for at in starts if at not in ends]
+        short = _choose_short(lines, fields) if has_fields else []
+        together = (*under, *(place + fields.index(at) for at in short))
+        for at in fields:
+            yield _Unit(source, at, at, under=together)
+        if has_fields:
+            under = (*under, place)
+        place += len(fields)
+        stack += [(at, ends[at], under) for at in reversed(starts) if at in ends]
+
+
+def _choose_short(lines: Sequence[str], fields: Sequence[int]) -> list[int]:
+    """The short fields of an object, as many as a small object holds: they go with any field of it."""
+    room, short = _SMALL, list[int]()
+    for at in fields:
+        tokens = count(lines[at - 1]) if len(lines[at - 1]) <= 8 * _SHORT_FIELD else _SMALL
+        if tokens <= min(_SHORT_FIELD, room):
+            short.append(at)
+            room -= tokens
+    return short
+
+
+def _find_starts(first: int, last: int, ends: dict[int, int]) -> Iterator[int]:
+    """The first lines of the values inside an object or a list."""
+    at = first + 1
+    while at < last:
+        yield at
+        at = ends.get(at, at) + 1
+
+
+def _find_ends(lines: Sequence[str]) -> dict[int, int]:
+    """For each line that opens an object or a list the line that closes it, both from 1."""
+    ends: dict[int, int] = {}
+    opened: list[int] = []
+    for at, line in enumerate(lines, 1):
+        if line.strip(" ,") in ("}", "]"):
+            ends[opened.pop()] = at
+        elif line.endswith(("{", "[")):
+            opened.append(at)
+    return ends
+
+
+@dataclass(frozen=True, slots=True)
+class Trigger:
+    """A reason to plan or to extract. `detail`: this case of it; `need`: words to look for, empty for the intent."""
+
+    cause: Cause
+    detail: str
+    need: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.cause}: {self.detail}"
+
+
+_NAMES = 6
+"""The most values of one message that the log is searched for."""
+_RECENT = 6
+"""Blocks at the end in which the user's new words are read."""
+_SHORT = 2
+"""Characters from which a value is searched for."""
+_WORDS = 4_000
+"""Characters of a message that are read for values."""
+_STRETCH = 8
+"""Steps folded since the last extraction that call for another: folds come often where steps are long."""
+
+
+def is_folded(workspace: Workspace) -> bool:
+    """Return whether anything on the path is shown in less than its full form."""
+    return workspace.older is not None or any(isinstance(block, Tile) and not block.whole for block in workspace.blocks)
+
+
+def find_lost_reference(
+    workspace: Workspace, is_fresh: Callable[[Line], bool], is_held: Callable[[str], bool]
+) -> Trigger | None:
+    """Return a trigger if the user's fresh words name a value that the log holds and the view does not show."""
+    lines = [line for block in workspace.blocks[-_RECENT:] for line in block.said if is_fresh(line)]
+    said = (line.text.partition(" ")[2][:_WORDS] for line in lines)
+    names = dict.fromkeys(name for text in said for name in facts_of(text) if len(name) >= _SHORT)
+    if not names:
+        return None
+    shown = "\n".join(_list_shown(workspace, is_fresh))
+    lost = [name for name in [name for name in names if not has_name(shown, name)][:_NAMES] if is_held(name)]
+    if not lost:
+        return None
+    return Trigger("unresolved reference", ", ".join(name[:40] for name in lost[:3]), " ".join(lost))
+
+
+def has_name(text: str, name: str) -> bool:
+    """Return whether a text holds a value that is not part of a longer one."""
+    return re.search(rf"(?<![\w.]){re.escape(name)}(?!\w)", text, re.I | re.A) is not None
+
+
+def _list_shown(workspace: Workspace, is_fresh: Callable[[Line], bool]) -> Iterable[str]:
+    """The texts of the view without the user's fresh words."""
+    yield from (line.text for line in workspace.words)
+    yield from (each.text for each in workspace.intent.extracts)
+    for block in workspace.blocks:
+        if isinstance(block, Tile):
+            yield block.summary
+        yield from (line.text for line in block.lines if line.kind != "user" or not is_fresh(line))
+
+
+def find_newest_fold(workspace: Workspace) -> int:
+    """Return the last step of the newest tile of several steps; 0 if there is none."""
+    return max((tile.last for tile in _macros(workspace)), default=0)
+
+
+def find_pressure(workspace: Workspace, seen: int) -> Trigger | None:
+    """Return a trigger if a good stretch of steps was folded after step `seen`."""
+    newest = find_newest_fold(workspace)
+    if newest - seen < _STRETCH:
+        return None
+    tile = next(tile for tile in _macros(workspace) if tile.last == newest)
+    return Trigger("budget pressure", f"{tile.id} of {spans(tile.steps)}")
+
+
+def _macros(workspace: Workspace) -> Iterable[Tile]:
+    return (block for block in workspace.blocks if isinstance(block, Tile) and len(block.steps) > 1)
