@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, count, islice
+from itertools import chain, count
 from typing import Any
 
 from ctxfold.errors import InputError, RefError
@@ -14,10 +14,11 @@ from ctxfold.log import Address, BlockRef, RangeRef, Record, StepRef, StretchRef
 from ctxfold.log.json import parse
 from ctxfold.log.lines import Line, blobs, lines_of
 from ctxfold.session.branches import MAIN
-from ctxfold.session.commits import NAMES, Happened, advance, dump_payload, head_of, state_of
+from ctxfold.session.commits import GENESIS, NAMES, Happened, advance, dump_payload, head_of, state_of
 from ctxfold.session.transfer import dump_session, store_session
+from ctxfold.session.verify import replay
 from ctxfold.store.codec import encode
-from ctxfold.store.rows import HeadRow, SessionRow, Writing
+from ctxfold.store.rows import HeadRow, Writing
 from ctxfold.text.secrets import Copies, Readings
 from ctxfold.workspace import dump_lines, load_lines
 
@@ -35,7 +36,7 @@ _OURS = re.compile(rf"{MAIN}|(?:branch|topic|redacted)(?:-\d+)?")
 """Names that nobody chose."""
 _WORDS_OF_OURS = frozenset(
     "kind origin decider status state slot operator action by at id ref refs evidence cause counts todo superseded_by"
-    " format field".split()
+    " revision field".split()
 )
 """Keys with a word of ours or an address, which code reads: they hold no text of anybody."""
 
@@ -97,8 +98,7 @@ def redact(tx: Writing, session: int, head: HeadRow, what: str, called: str | No
         RefError: a ref that names nothing.
         InputError: not a regular expression, or one that matches nothing.
     """
-    row = SessionRow(session, called or "", 0.0, 0.0, 0)
-    trees = list(islice(dump_session(tx, row), 1, None))
+    trees = list(dump_session(tx, session))
     try:
         ref = parse_ref(what)
     except RefError:
@@ -110,16 +110,25 @@ def redact(tx: Writing, session: int, head: HeadRow, what: str, called: str | No
     masked = _mask_ids([_mask_row(tree, masks, names) for tree in trees], masks.text)
     if masked == trees and own == called:
         raise InputError("nothing matches this pattern; `ctxfold recall` finds what is recorded")
-    pairs = [(old["text"], new["text"]) for old, new in zip(_records_in(trees), _records_in(masked), strict=True)]
+    pairs = [(old["entry"], new["entry"]) for old, new in zip(_records_in(trees), _records_in(masked), strict=True)]
     changed = [_count_changed(old, new) for old, new in pairs if old != new]
     tx.clear(session)
-    store_session(tx, session, masked, anew=True)
+    store_session(tx, session, masked)
+    _revise(tx, session)
     if own is not None and own != called:
         tx.sessions.rename(session, own)
     state = state_of(tx, session, head_of(tx, session, head.id))
     done = Redaction(len(changed), sum(changed), len(names), own or "", masks.left)
     advance(tx, session, head, state, state, Happened("redacted", {"records": done.records, "bytes": done.bytes}))
     return done
+
+
+def _revise(tx: Writing, session: int) -> None:
+    """Compute each revision again, for the content that it comes from was masked."""
+    revisions = {0: GENESIS.revision}
+    for event in tx.forest.events(session):
+        revisions[event.seq] = replay(tx, session, event, revisions[event.prev])
+        tx.forest.revise(session, event.seq, revisions[event.seq])
 
 
 def stars(text: str) -> str:
@@ -193,7 +202,7 @@ def _by_ref(ref: Address, trees: Sequence[Tree]) -> _Masks:
     """Mask all of the records of a ref, or some lines of one, and what they may have been quoted by elsewhere."""
     chosen = _find_records(ref, _records_in(trees))
     lines = ref if isinstance(ref, RangeRef) else None
-    quotes = frozenset(chain.from_iterable(_find_quotes(body["text"], lines) for body in chosen))
+    quotes = frozenset(chain.from_iterable(_find_quotes(body["entry"], lines) for body in chosen))
     ordered = sorted(quotes, key=len, reverse=True)
 
     def mask(text: str) -> str:
@@ -314,16 +323,16 @@ def _mask_value(key: str, value: Any, masks: _Masks, mask: Mask, names: dict[str
 def _mask_record(body: Tree, masks: _Masks) -> Tree:
     """A record masked. Its lines are kept from here on: made anew from the masked text, they might not be as many."""
     mask = masks.of(_ref_of(body))
-    text = _blank_lines(body["text"], masks.lines) if masks.lines and mask is stars else mask(body["text"])
+    text = _blank_lines(body["entry"], masks.lines) if masks.lines and mask is stars else mask(body["entry"])
     record = Record(
-        body["step"], body["k"], body["kind"], body["origin"], body["text"], body["call_id"], body["at"], body["shown"]
+        body["step"], body["k"], body["kind"], body["origin"], body["entry"], body["call_id"], body["at"], body["shown"]
     )
     before = load_lines(body["form"]) or lines_of(record)
     whole = "\n".join(line.text for line in before)
     lines = tuple(_mask_line(line, mask) for line in before) if mask is stars or mask(whole) != whole else before
-    if text == body["text"] and lines == before and (body["shown"] is None or mask(body["shown"]) == body["shown"]):
+    if text == body["entry"] and lines == before and (body["shown"] is None or mask(body["shown"]) == body["shown"]):
         return body
-    return {**body, "text": text, "shown": None, "form": dump_lines(lines)}
+    return {**body, "entry": text, "shown": None, "form": dump_lines(lines)}
 
 
 def _mask_line(line: Line, mask: Mask) -> Line:
@@ -336,7 +345,9 @@ def _mask_line(line: Line, mask: Mask) -> Line:
 def _mask_ids(trees: Sequence[Tree], mask: Mask) -> list[Tree]:
     """Rows with call ids and keys masked. In a step one id stays one and two stay two: results find their calls by it."""
     others: dict[tuple[int, str, str], str] = {}
-    taken = {(body["step"], key, body[key]) for body in _records_in(trees) for key in ("call_id", "key") if body[key]}
+    taken = {
+        (body["step"], key, body[key]) for body in _records_in(trees) for key in ("call_id", "idempotency") if body[key]
+    }
     for step, key, name in sorted(taken):
         masked = mask(name)
         if masked != name:
@@ -344,7 +355,10 @@ def _mask_ids(trees: Sequence[Tree], mask: Mask) -> list[Tree]:
             others[step, key, name] = next(each for each in numbered if (step, key, each) not in taken)
             taken.add((step, key, others[step, key, name]))
     return [
-        {"record": body | {key: others.get((body["step"], key, body[key]), body[key]) for key in ("call_id", "key")}}
+        {
+            "record": body
+            | {key: others.get((body["step"], key, body[key]), body[key]) for key in ("call_id", "idempotency")}
+        }
         if (body := tree.get("record"))
         else tree
         for tree in trees
