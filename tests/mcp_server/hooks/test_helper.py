@@ -18,7 +18,6 @@ from types import SimpleNamespace
 import pytest
 
 from ctxfold import delete_session
-from ctxfold.config import store_environment
 from mcp_server.hooks import helper
 from mcp_server.hooks.helper import TAKEN, find_socket
 from mcp_server.hooks.helper import ask_helper as ask
@@ -195,15 +194,6 @@ def test_a_folder_that_leads_elsewhere_is_not_used(ctxfold_home: Path, tmp_path:
 def test_a_store_that_is_no_path_has_none(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CTXFOLD_DATABASE_URL", url)
     assert find_socket() is None
-
-
-def test_it_is_given_no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-none")
-    monkeypatch.setenv("CTXFOLD_DATABASE_URL", "/elsewhere/other.db")
-    given = store_environment()
-    assert "ANTHROPIC_API_KEY" not in given
-    assert given["CTXFOLD_DATABASE_URL"] == "/elsewhere/other.db"
-    assert given["CTXFOLD_HOME"] == os.environ["CTXFOLD_HOME"]
 
 
 def test_a_second_one_ends_at_once() -> None:
