@@ -19,6 +19,7 @@ import pytest
 
 from ctxfold import delete_session
 from mcp_server.hooks import helper
+from mcp_server.hooks.__main__ import respond
 from mcp_server.hooks.helper import TAKEN, find_socket
 from mcp_server.hooks.helper import ask_helper as ask
 from tests.mcp_server.hooks.test_events import ROWS, bash, event, kept, main
@@ -114,11 +115,16 @@ def test_a_wrong_answer_is_none(said: bytes) -> None:
         thread.join()
 
 
-def test_of_a_helper_that_hangs_the_hook_does_the_work() -> None:
+def test_of_a_helper_that_hangs_the_hook_does_the_work(
+    monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    monkeypatch.setattr(helper, "_TAKE_SECONDS", 0.2)
+    monkeypatch.setattr(helper, "start_helper", lambda _path: None)
     with closing(socket.socket(socket.AF_UNIX)) as line:
         line.bind(place())
         line.listen()
-        assert b"updatedToolOutput" in hook(LONG)
+        respond(HOST, LONG)
+    assert b"updatedToolOutput" in capsysbinary.readouterr().out
 
 
 def test_of_a_helper_that_was_killed_the_hook_does_the_work_and_starts_another() -> None:
