@@ -16,7 +16,7 @@ from ctxfold import Session
 from ctxfold.errors import CtxfoldError, InputError
 from ctxfold.text.words import counted
 from ctxfold.tokens import count
-from ctxfold.view.result import LEAST, NOWHERE, Bounded, Earlier, Result, bounded
+from ctxfold.view.result import LEAST, NOWHERE, BoundedResult, EarlierResult, ToolResult, shorten_result
 from mcp_server.prompts import read_description
 
 _MAX_EARLIER = 2_000_000
@@ -104,7 +104,7 @@ class _Draft:
     """A text to record, and its bounded form if it is long."""
 
     text: str
-    short: Bounded | None = None
+    short: BoundedResult | None = None
 
     def show(self, ref: str) -> str:
         """What the host gets for it, with its ref."""
@@ -118,7 +118,7 @@ class Keeper:
         self.settings = settings
         self.meter = Meter()
         self._session: Session | None = None
-        self._earlier: dict[str, Earlier] = {}
+        self._earlier: dict[str, EarlierResult] = {}
         self._lock = threading.Lock()
 
     def close(self) -> None:
@@ -195,7 +195,7 @@ class Keeper:
             passes_whole,
         )
         if len(texts) == 1 and sum(map(len, texts.values())) <= _MAX_EARLIER:
-            self._earlier[call.name] = Earlier(next(iter(texts.values())), refs[0])
+            self._earlier[call.name] = EarlierResult(next(iter(texts.values())), refs[0])
         return None if answer == result or self.settings.measure else answer
 
     def _draft_texts(
@@ -217,8 +217,8 @@ class Keeper:
         ]
         return drafts, {place: number for number, place in enumerate(texts)}
 
-    def _draft(self, call: ToolCall, text: str, budget: int, tool: str, earlier: Earlier | None = None) -> _Draft:
-        return _Draft(text, bounded(Result(text, NOWHERE, tool, earlier), call.need, budget))
+    def _draft(self, call: ToolCall, text: str, budget: int, tool: str, earlier: EarlierResult | None = None) -> _Draft:
+        return _Draft(text, shorten_result(ToolResult(text, NOWHERE, tool, earlier), call.need, budget))
 
     def _shorten_structured(
         self, structured: Any, call: ToolCall, refs: Mapping[str, str], ref: str, tools: ServerTools
@@ -232,7 +232,7 @@ class Keeper:
         most, name = max(self.settings.budget // 2, LEAST), tools.recall_name
 
         def shorten(text: str) -> str:
-            return bounded(Result(text, refs.get(text, ref), name), call.need, most).text
+            return shorten_result(ToolResult(text, refs.get(text, ref), name), call.need, most).text
 
         note = f'All of it: {name}(ref="{ref}"), or {name}(query="a word or an id")'
         short = shorten_structure(structured, self.settings.budget, shorten, note)
