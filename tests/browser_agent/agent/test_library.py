@@ -13,7 +13,7 @@ import pytest
 from browser_agent import BrowserAgent, BrowserChoice, Hooks, Keeping, RunResult, Safety, Secret, StepTaken, Watching
 from browser_agent.actions import ACTION, ActionResult, PageAction
 from browser_agent.agent.script import ScriptFile, write_action, write_start
-from browser_agent.browser.process import installed
+from browser_agent.browser.process import find_browsers
 from browser_agent.deciders.model import decide_tool
 from browser_agent.observation import Control, Observation
 from ctxfold import Session
@@ -323,7 +323,7 @@ async def test_a_saved_script_runs_by_itself_to_the_same_page(serve: Serve, tmp_
     assert "import os" not in written
     assert "import re" not in written
     assert "headless=False" not in written
-    assert f"executable_path={str(next(installed()))!r}" in written
+    assert f"executable_path={str(next(find_browsers()))!r}" in written
 
 
 async def test_a_saved_script_says_how_its_browser_is_come_by(tmp_path: Path):

@@ -19,7 +19,7 @@ from browser_agent.actions import Click, Navigate, Outcome, Tab, Type, WaitFor
 from browser_agent.actions.perform import perform
 from browser_agent.browser.browser import Browser
 from browser_agent.browser.limits import LIMITS
-from browser_agent.browser.process import installed
+from browser_agent.browser.process import find_browsers
 from browser_agent.browser.reaper import Reaper
 from browser_agent.browser.window import Window
 from ctxfold.config import child_environment
@@ -282,7 +282,7 @@ def scratch() -> Iterator[Path]:
 @pytest.fixture
 def foreign(scratch: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
     """A browser somebody else started: its DevTools address, and its process."""
-    path = next(installed())
+    path = next(find_browsers())
     profile = scratch / "profile"
     flags = ["--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-port=0", f"--user-data-dir={profile}"]
     process = subprocess.Popen(
