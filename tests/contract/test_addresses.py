@@ -21,17 +21,6 @@ from tests.support.sessions import (
 )
 
 
-def test_the_recording_call_returns_the_step_number_counted_from_one(session: Session) -> None:
-    """A step's number is assigned in the commit that records it and returned by the recording call."""
-    assert [add_step(session, seed) for seed in range(1, 5)] == [1, 2, 3, 4]
-    assert session.tip == 4
-
-
-def test_a_new_session_stands_before_its_first_step(session: Session) -> None:
-    """No step yet: the tip is 0."""
-    assert session.tip == 0
-
-
 def test_a_user_message_opens_the_step_that_the_next_assistant_step_fills(session: Session) -> None:
     """A user message opens step n; the next recorded step fills it and returns the same n."""
     assert session.record_turn(user="First wish").step == 1
@@ -56,12 +45,6 @@ def test_several_user_messages_stand_together_in_one_open_step(session: Session)
     assert texts(session, 1) == ["First", "Second", "Third", "Heard all three."]
 
 
-def test_a_reply_may_come_before_any_user_message(session: Session) -> None:
-    """A greeting opens its own step."""
-    assert session.record_reply("Hello, how can I help?").step == 1
-    assert session.record_turn(user="With a trip.").step == 2
-
-
 def test_step_numbers_are_global_and_never_used_again_on_another_branch(session: Session) -> None:
     """A number is global to the session, whatever branch or topic recorded it, and survives undo."""
     add_steps(session, 5)
@@ -84,16 +67,6 @@ def test_a_step_opened_on_one_branch_is_not_filled_from_another(session: Session
     assert session.record_reply("On the other branch.").step == 5
     session.branch("switch", to=home)
     assert session.record_reply("Back on the first.").step == 4
-
-
-def test_step_numbers_go_on_after_reopening(database: Path) -> None:
-    """Numbers survive a restart; so does an open step."""
-    with Session.open("trip", store=str(database)) as first:
-        add_steps(first, 2)
-        assert first.record_turn(user="Still there?").step == 3
-    with Session.open("trip", store=str(database)) as second:
-        assert second.record_reply("Yes.").step == 3
-        assert add_step(second, 4) == 4
 
 
 @pytest.mark.parametrize(
@@ -172,16 +145,6 @@ def test_recall_of_a_step_gives_all_its_records_under_one_line_headers(session: 
         assert record.ref in header, f"no header line with {record.ref} above its text"
 
 
-def test_recall_of_a_stretch_gives_that_stretch_of_the_log_and_names_the_branch(session: Session) -> None:
-    """`recall("s2-s4")`: those steps, no other, with the branch named."""
-    add_steps(session, 5)
-    found = session.recall("s2-s4").text
-    assert in_order(found, ["END-2", "END-3", "END-4"])
-    assert "END-1" not in found
-    assert "END-5" not in found
-    assert session.branch_name in found
-
-
 def test_recall_of_a_stretch_names_the_branch_of_each_step_after_a_fork(session: Session) -> None:
     """Steps of another branch may stand in a stretch of the log: the branch is said."""
     add_steps(session, 3)
@@ -209,13 +172,6 @@ def test_a_range_beyond_the_end_is_told_the_lines_there_are(session: Session) ->
     step = add_result(session, "line\n" * 400)
     with pytest.raises(RefError, match="has 400 lines; name lines within 1-400"):
         session.recall(f"s{step}:900-950")
-
-
-def test_a_line_range_of_a_step_means_its_one_result(session: Session) -> None:
-    """With one result in the step, `s12:40-80` means it."""
-    text = "\n".join(f"line {n}" for n in range(1, 101))
-    step = add_result(session, text)
-    assert session.recall(f"s{step}:7-8").text == session.recall(f"{ref_of(session, step, text)}:7-8").text
 
 
 def test_a_line_range_of_a_step_with_two_results_is_refused_and_says_what_to_write(session: Session) -> None:
@@ -266,15 +222,6 @@ def test_numbers_and_escapes_stand_in_lines_extracts_and_hits_as_the_record_spel
     assert session.extract(selections=[{"ref": f"{ref}:3-9"}]).extracts[0].text == ",\n".join(wanted)
     (hit,) = session.recall(query="n1")
     assert hit.text == ",\n".join(wanted[:3]) + ","
-
-
-def test_the_line_form_is_the_same_every_time_and_after_a_restart(stored: Session, database: Path) -> None:
-    """The derived form is deterministic."""
-    step = add_result(stored, json.dumps({"rows": [{"id": n} for n in range(30)]}))
-    first = stored.recall(f"s{step}:3-20").text
-    assert stored.recall(f"s{step}:3-20").text == first
-    with Session.open("trip", store=str(database)) as again:
-        assert again.recall(f"s{step}:3-20").text == first
 
 
 @pytest.mark.parametrize(
@@ -334,30 +281,6 @@ def test_a_fold_over_a_fork_lists_its_steps_in_path_order(session: Session) -> N
     assert tuple(tile.steps) == (2, 3, 6)
     assert (tile.first, tile.last) == (2, 6)
     assert path(session) == [1, 2, 3, 6, 7]
-
-
-def test_a_tile_has_an_address_of_its_own(session: Session) -> None:
-    """A tile is `b7`: unique, and never used again after an undo."""
-    add_steps(session, 4)
-    first = session.fold(summary="One.", first_step=1, last_step=1)
-    session.undo()
-    second = session.fold(summary="Two.", first_step=1, last_step=1)
-    third = session.fold(summary="Three.", first_step=2, last_step=3)
-    assert all(tile.id[0] == "b" and tile.id[1:].isdigit() for tile in (first, second, third))
-    assert len({first.id, second.id, third.id}) == 3
-
-
-def test_a_search_gives_hits_with_refs_that_recall_opens(session: Session) -> None:
-    """`recall(query=…)`: the record that holds the words, its step, a ref to open and a score."""
-    add_steps(session, 6)
-    step = add_result(session, "The night train to Évora leaves at 21:40\nfrom platform seven.")
-    add_steps(session, 3, first=8)
-    hits = session.recall(query="night train platform", limit=3)
-    assert 1 <= len(hits) <= 3
-    assert hits[0].step == step
-    assert "train" in hits[0].text
-    assert "train" in session.recall(hits[0].ref).text
-    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=hits[0].score >= hits[-1].score)
 
 
 LONG = [
@@ -428,9 +351,3 @@ def test_a_query_is_words_and_never_the_grammar_of_a_search_engine(session: Sess
     """Any text may be searched for: no hit is an empty answer, never an engine's error."""
     add_steps(session, 2)
     assert isinstance(session.recall(query=query), list)
-
-
-def test_a_search_without_words_finds_nothing(session: Session) -> None:
-    """Blank words are no reason to break."""
-    add_steps(session, 2)
-    assert session.recall(query="   ") == []

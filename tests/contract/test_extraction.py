@@ -70,14 +70,6 @@ def test_a_request_out_of_range_is_refused_and_changes_nothing(log: Session, ref
     assert (settled(log), len(events(log)), log.intent) == before
 
 
-def test_of_several_the_good_ones_are_taken_and_the_rest_counted(log: Session) -> None:
-    """A refused selection takes nothing else with it, and is named."""
-    made = log.extract(selections=[{"ref": "s1:1-2"}, {"ref": "s7:1-2"}])
-    assert [each.ref for each in made.extracts] == ["s1.3:1-2"]
-    assert made.counted("refused") == 1
-    assert made.omitted[0].startswith("s7:1-2")
-
-
 def test_what_is_over_the_budget_is_cut_at_a_line_or_left_out(log: Session) -> None:
     """The most wanted first; whole lines only; what is missing is named."""
     made = log.extract(selections=[{"ref": "s1:1-10"}, {"ref": "s2:1-20"}], budget=50)
@@ -93,15 +85,6 @@ def test_a_fact_that_is_not_in_its_lines_is_deleted_and_counted(log: Session) ->
     made = log.extract(selections=[{"ref": "s1:1-2", "facts": ["line 2", "line 3", "harbor", "castle"]}])
     assert made.extracts[0].facts == ("line 2", "harbor")
     assert made.counted("facts deleted") == 2
-
-
-def test_an_item_that_is_not_in_the_to_do_is_not_served(log: Session) -> None:
-    """A known item is named in the view; an unknown one is counted."""
-    log.plan(todo=["Find the harbor"])
-    made = log.extract(selections=[{"ref": "s1:1", "todo": "t1", "why": "where it is"}, {"ref": "s1:3", "todo": "t9"}])
-    assert [each.todo for each in made.extracts] == ["t1", None]
-    assert made.counted("unknown items") == 1
-    assert "s1.3:1-1: t1 where it is" in settled(log)
 
 
 def test_the_embedded_extractor_finds_what_serves_the_open_items(session: Session) -> None:
@@ -161,13 +144,6 @@ def test_a_line_too_long_for_the_budget_gives_a_slice_of_it(session: Session) ->
     assert each.text in session.recall(each.ref).text
 
 
-def test_nothing_relevant_is_nothing(log: Session) -> None:
-    """No word in common: no extract, no event."""
-    before = len(events(log))
-    assert log.extract(need="zebra xylophone").extracts == ()
-    assert len(events(log)) == before
-
-
 def test_an_extraction_takes_the_place_of_the_one_before(log: Session) -> None:
     """One set of extracts stands; undo brings back the older one."""
     log.extract(selections=[{"ref": "s1:1"}])
@@ -197,13 +173,6 @@ def test_malformed_selections_are_refused_in_one_line(log: Session, bad: object)
     assert log.intent.extracts == ()
 
 
-@pytest.mark.parametrize("budget", [0, -5, 15])
-def test_a_budget_for_nothing_is_refused(log: Session, budget: int) -> None:
-    """An address alone costs more."""
-    with pytest.raises(InputError):
-        log.extract(need="harbor", budget=budget)
-
-
 def test_extracts_survive_a_restart_and_a_fold(database: Path) -> None:
     """They are part of the revision: whatever is folded, they stand until the next extraction."""
     with Session.open("trip", store=str(database)) as session:
@@ -223,10 +192,3 @@ def test_every_extracted_range_of_fuzzed_requests_is_byte_equal() -> None:
     assert made.ranges > 150
     assert made.wrong == 0
     assert made.changed_by_refusal == 0
-
-
-def test_a_step_alone_means_what_it_found_not_what_acknowledged_a_call(session: Session) -> None:
-    calls = [{"name": "click", "args": {}, "id": "c1"}, {"name": "look", "args": {}, "id": "c2"}]
-    step = session.record_step(calls=calls, results=[{"id": "c1", "text": "clicked"}, {"id": "c2", "text": "Gate 7 opens at 4:37."}])  # fmt: skip
-    made = session.extract(selections=[{"ref": str(step)}])
-    assert [each.text for each in made.extracts] == ["Gate 7 opens at 4:37."]

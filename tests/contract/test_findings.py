@@ -26,12 +26,6 @@ def standing(session: Session, budget: int, pages: int = 40) -> list[int]:
     return [n for n in range(pages) if f"Page {n} sells it at {n * 7}.50 EUR." in text]
 
 
-def test_a_finding_is_a_note_of_its_step(session: Session) -> None:
-    step = session.record_step("Looking.", found="The price is 40 EUR.")
-    assert session.recall(f"{step}.2").text == "The price is 40 EUR."
-    assert session.recall(f"{step}.2").kind == "note"
-
-
 def test_findings_stand_through_consolidation_and_folds(session: Session) -> None:
     read_pages(session, 40)
     assert standing(session, 4_000) == list(range(40))

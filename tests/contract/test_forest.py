@@ -72,35 +72,11 @@ def test_the_branches_are_ranked_by_likeness_to_a_message(wandering: Session) ->
     )
 
 
-def test_without_a_query_the_users_last_words_are_compared(wandering: Session) -> None:
-    """They stand on the branch, and are not compared with themselves."""
-    wandering.record_turn(user="The room near Umeda for 95 euros.")
-    assert wandering.branch().ranked[0].name == "osaka"
-    with Session.open("empty", store=":memory:") as empty, pytest.raises(InputError, match="query"):
-        empty.branch()
-
-
-def test_to_continue_is_no_event(wandering: Session) -> None:
-    log = len(events(wandering))
-    assert wandering.branch("continue").branch == "leak"
-    assert len(events(wandering)) == log
-
-
 def test_from_another_topic_each_turn_of_a_forked_one_stands_once(wandering: Session) -> None:
     text = wandering.view(2_000).text
     assert [
         words for words in (TRIP, "Which neighbourhood is quiet at night?", OSAKA, LEAK) if text.count(words) != 1
     ] == []
-
-
-def test_a_switch_to_no_branch_in_particular_says_what_is_missing(session: Session) -> None:
-    with pytest.raises(BranchError, match="name is missing; give it in `to`; the branches are main"):
-        session.branch("switch")
-
-
-def test_a_query_decides_nothing_for_a_move_by_name(session: Session) -> None:
-    with pytest.raises(InputError, match="auto"):
-        session.branch("new_topic", query=LEAK)
 
 
 @pytest.mark.parametrize(
@@ -170,15 +146,6 @@ def test_a_constraint_said_on_one_branch_stands_in_the_view_of_every_other(wande
     for branch in ("main", *(branch.name for topic in wandering.tree() for branch in topic.branches)):
         wandering.branch("switch", to=branch)
         assert "9000 euros" in wandering.view(1_000).text
-
-
-def test_a_session_of_one_branch_shows_nothing_elsewhere(session: Session) -> None:
-    tell(session, TRIP)
-    assert "elsewhere" not in settled(session)
-    session.branch("new_topic", to="empty")
-    assert TRIP in settled(session)
-    session.branch("switch", to="main")
-    assert "elsewhere" not in settled(session), "a branch on which nothing was said is no news"
 
 
 @pytest.mark.parametrize("budget", [256, 300, 400, 600, 1_000])

@@ -37,18 +37,6 @@ def test_lines_chosen_of_the_steps_stand_behind_the_summary(reader: Session) -> 
     assert 0.75 * 4_000 <= reader.view(4_000).tokens <= 4_000
 
 
-def test_the_next_summary_replaces_it_and_none_keeps_it(reader: Session) -> None:
-    reader.consolidate(4_000, summary=FIRST)
-    read_pages(reader, 12, 16)
-    reader.consolidate(4_000)
-    assert front(reader) == FIRST
-    read_pages(reader, 16, 20)
-    reader.consolidate(4_000, summary=f"{FIRST}\n{NEXT}")
-    assert front(reader) == f"{FIRST}\n{NEXT}"
-    reader.undo()
-    assert front(reader) == FIRST
-
-
 def test_a_summary_over_its_room_is_refused_with_its_size(reader: Session) -> None:
     with pytest.raises(FoldError, match=r"costs \d+ tokens, and its room is 1200"):
         reader.consolidate(4_000, summary=FIRST * 80)

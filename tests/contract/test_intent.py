@@ -8,11 +8,11 @@ import pytest
 import ctxfold
 from ctxfold import Session
 from ctxfold.decisions.extraction import Trigger
-from ctxfold.errors import CtxfoldError, InputError, UndoError
+from ctxfold.errors import InputError, UndoError
 from ctxfold.session.commits import EventKind
 from ctxfold.tokens import MIN_BUDGET, count
 from ctxfold.workspace import By
-from tests.support.sessions import WIDE, add_json, add_result, add_steps, database_bytes, events, settled
+from tests.support.sessions import WIDE, add_result, add_steps, database_bytes, events, settled
 
 
 def done(session: Session, name: str, args: dict[str, object], text: str) -> int:
@@ -161,21 +161,6 @@ def test_undo_voids_a_plan_and_redo_brings_it_back(session: Session) -> None:
     assert session.tip == len(ENGLISH)
 
 
-def test_undoing_a_plan_leaves_folds_and_undoing_a_fold_leaves_plans(session: Session) -> None:
-    """Each decision has its own effect, and undo takes back that alone."""
-    session.record_turn(user="Book a hotel in Porto.")
-    add_steps(session, 4)
-    session.fold(summary="Two pages.", first_step=1, last_step=2)
-    session.plan(todo=["Book a hotel"])
-    session.undo()
-    assert "Two pages." in settled(session)
-    session.redo()
-    session.fold(summary="Two more.", first_step=3, last_step=4)
-    session.undo()
-    assert session.intent.items
-    assert "Two more." not in settled(session)
-
-
 def test_a_plan_is_one_event_with_its_cause_and_nothing_new_is_none(session: Session) -> None:
     """`intent_set` says who decided and why; a plan that changes nothing leaves no trace."""
     session.record_turn(user="Book a hotel in Porto.")
@@ -217,12 +202,6 @@ def test_a_malformed_to_do_is_refused_in_one_line(session: Session, todo: object
         session.plan(todo=todo)  # type: ignore[arg-type]
     assert "\n" not in str(refused.value)
     assert session.intent.empty
-
-
-def test_an_empty_summary_is_refused(session: Session) -> None:
-    """Leaving it out keeps what there is."""
-    with pytest.raises(InputError):
-        session.plan(summary="  ")
 
 
 @pytest.mark.parametrize("budget", [MIN_BUDGET, 300, 400, 700, 1_200, 3_000])
@@ -314,21 +293,6 @@ def test_nothing_before_the_end_of_a_view_changes_with_a_plan(session: Session) 
     assert after.text.startswith(before.text)
 
 
-def test_a_long_chain_of_plans_reads_back_whole(database: Path) -> None:
-    """Far more plans than one event carries: a new handle has every item, constraint, decision and extract."""
-    with Session.open("trip", store=str(database)) as session:
-        for n in range(80):
-            session.record_turn(user=f"Book room {n} at the inn of day {n}.")
-            session.plan(todo=[f"room {n}"], constraints=[f"day {n}"], decisions=[f"inn {n}"], summary=f"So far {n}.")
-        add_json(session, [{"id": f"R{n}", "free": True} for n in range(9)])
-        session.extract(need="R7 free")
-        kept = session.intent
-    with Session.open("trip", store=str(database)) as again:
-        assert again.intent == kept
-    assert [len(part) for part in (kept.items, kept.constraints, kept.decisions)] == [80, 80, 80]
-    assert kept.summary == "So far 79."
-
-
 @pytest.mark.parametrize("what", ["s1", "s1.1", "Rivoli"])
 def test_redaction_reaches_the_register_and_the_extracts(database: Path, what: str) -> None:
     """No byte of it stays in register, summary or extracts, nor in the file."""
@@ -346,23 +310,3 @@ def test_redaction_reaches_the_register_and_the_extracts(database: Path, what: s
         assert "Rivoli" not in settled(session)
     assert b"Rivoli" not in database_bytes(database)
     assert ctxfold.verify_session("trip", store=str(database)) > 0
-
-
-def test_redacting_a_message_masks_what_was_sliced_from_it(session: Session) -> None:
-    """By its ref alone, with no pattern: what stands in the user's own words goes with them."""
-    session.record_turn(user="Hello. My code is XK-7719 and please book the Rivoli.")
-    session.plan(todo=["please book the Rivoli"], constraints=["My code is XK-7719"])
-    session.redact("s1.1")
-    assert "7719" not in repr(session.intent)
-    assert "Rivoli" not in repr(session.intent)
-
-
-def test_errors_of_a_plan_leave_the_handle_usable(session: Session) -> None:
-    """A refusal is no event and no broken handle."""
-    session.record_turn(user="Book a hotel.")
-    for given in ({"todo": [{"id": "t5", "state": "done"}]}, {"constraints": [{"id": "c5", "state": "lifted"}]}):
-        with pytest.raises(CtxfoldError, match="without an id"):
-            session.plan(**given)  # type: ignore[arg-type]
-    with pytest.raises(CtxfoldError, match="in the log"):
-        session.plan(decisions=[{"text": "by train", "ref": "s9"}])
-    assert session.plan(todo=["Book a hotel"]).open

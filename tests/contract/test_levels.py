@@ -56,13 +56,6 @@ def test_below_the_high_water_mark_every_word_stands(session: Session) -> None:
     assert all(text.count(word) == 2 for word in words)
 
 
-def test_a_document_stands_byte_for_byte(session: Session) -> None:
-    document = '{\n  "blue": "#0087ff",\n\n  "gray":   242\n}\n'
-    call = {"name": "read", "args": {"path": "dark.json"}, "id": "c"}
-    session.record_step("Reading.", calls=[call], results=[{"id": "c", "text": document}])
-    assert document in session.view().text
-
-
 @pytest.mark.parametrize(("budget", "low"), [(2_000, 0.80), (8_000, 0.60)])
 def test_a_view_is_never_idle_and_never_falls_off_a_cliff(session: Session, budget: int, low: float) -> None:
     sizes = dialogue(session, 150, budget)
@@ -177,12 +170,6 @@ def test_a_fold_without_a_summary_keeps_the_users_words(session: Session) -> Non
     session.record_turn(user=said[1])
     session.fold()
     assert all(words in session.view().text for words in said)
-
-
-def test_a_view_for_less_than_its_cover_uses_most_of_its_room(session: Session) -> None:
-    dialogue(session, 60, 8_000)
-    for budget in (300, 1_000, 3_000):
-        assert session.view(budget).tokens >= 0.8 * budget
 
 
 def test_a_fold_keeps_call_and_result_together(session: Session) -> None:

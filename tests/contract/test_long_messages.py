@@ -46,15 +46,6 @@ def test_steps_stand_beside_a_pasted_document(session: Session, one: Callable[[i
     assert all(f"crate-{n:03d}" in shown for n in range(26, 30))
 
 
-def test_older_messages_give_up_no_more_than_is_needed(session: Session) -> None:
-    """At a budget a little too small, one message is shortened a little; it does not go to its head."""
-    for n in range(4):
-        session.record_turn(" ".join(f"Lamp {n}{m:02d} stands in room {m}." for m in range(60)))
-        session.record_reply(f"Noted, {n}.")
-    whole = count(session.view(20_000).text)
-    assert count(session.view(whole - 60).text) >= 0.9 * whole
-
-
 def test_what_is_kept_of_a_message_is_what_it_says(session: Session) -> None:
     """Each stretch between marks is a slice of the message."""
     said = "".join(map(LISTS["prose"], range(800)))

@@ -139,22 +139,6 @@ def test_a_summary_made_from_untrusted_text_is_marked_and_one_of_trusted_words_i
     assert shown[0] != shown[1], "nothing tells the summary of a page from one of trusted words"
 
 
-def test_a_fold_of_a_summary_made_from_untrusted_text_stays_marked(tmp_path: Path) -> None:
-    """Nor does a fold of a fold."""
-    shown = []
-    for name, record in (
-        ("trusted", Session.record_reply),
-        ("untrusted", lambda session, text: add_result(session, text, origin="page")),
-    ):
-        with Session.open("trip", store=str(tmp_path / f"{name}.db")) as session:
-            for text in [*PAGES, "And the last. " * 40]:
-                record(session, text)
-            session.fold(summary="Two promised discounts of ninety per cent.", first_step=1, last_step=2)
-            session.fold(summary="Discounts were promised.", first_step=1, last_step=3)
-            shown.append(lines_with(session, "Discounts were promised."))
-    assert shown[0] != shown[1]
-
-
 @pytest.mark.parametrize("fold", [False, True])
 def test_no_line_of_hostile_text_stands_unmarked_in_any_view(session: Session, fold: bool) -> None:
     """Whatever kind of line break, header, fence or role a page imitates."""

@@ -45,11 +45,6 @@ def test_a_page_comes_as_it_reads_on_demand_and_byte_for_byte_else(session: Sess
     )
 
 
-def test_text_that_is_no_snapshot_of_a_page_stays_as_it_is(session: Session) -> None:
-    for text in ("Plain words", "- a list\n- of Things", "", '- row "broken', '- "text"'):
-        assert session.recall(look(session, text), reading=True).text in (text, "text")
-
-
 def test_a_summary_may_say_what_a_page_says_over_several_nodes(session: Session) -> None:
     ref = look(session, shown="\n".join(f"Nothing of note {n}." for n in range(80)))
     step = session.recall(ref).ref.partition(".")[0]

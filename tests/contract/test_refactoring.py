@@ -11,7 +11,7 @@ from ctxfold.decisions.refactor import OPERATORS, Operator
 from ctxfold.errors import InputError, UndoError
 from ctxfold.tokens import MIN_BUDGET
 from ctxfold.workspace import By
-from tests.support.faults import ERROR, ORDERS, called, clean, failing, look_up, to_and_fro, visited
+from tests.support.faults import ORDERS, called, clean, failing, look_up, to_and_fro, visited
 from tests.support.sessions import WIDE, cover, database_bytes, events, settled, texts
 
 TEXTS: dict[Operator, str] = {"fact_rectify": "pending => delivered (s2.2)"}
@@ -93,14 +93,6 @@ def test_back_and_forth_between_two_pages_is_pruned_and_both_stay_readable(sessi
     assert "world" in after or "outside" in after
 
 
-def test_asking_again_because_the_user_spoke_is_no_loop(session: Session) -> None:
-    """The same call after each message of the user is what was wanted."""
-    for at in range(4):
-        session.record_turn(user=f"Please check once more, number {at}.")
-        called(session, "get_status", {"line": "L1001"}, '{"line_id": "L1001", "state": "down"}')
-    assert session.refactor().operator == "none"
-
-
 @pytest.mark.parametrize(
     "planted",
     [
@@ -162,13 +154,6 @@ def test_key_info_is_the_last_of_the_view_and_a_thought_stands_before_it(session
     newest = settled(session)
     assert newest.count("[KEY INFO]") == 1
     assert newest[newest.index("[KEY INFO]") :].endswith("Refund W-2003 to mia.li@example.com.")
-
-
-def test_a_thought_is_one_or_two_sentences(session: Session) -> None:
-    """A lecture is refused."""
-    clean(session)
-    long = "Refund it. Then ask. Then wait. Then answer."
-    assert session.refactor("cognitive_boosting", text=long).refused
 
 
 def test_repeats_can_be_filtered_and_nothing_else_goes(session: Session) -> None:
@@ -251,18 +236,6 @@ def test_an_export_of_a_refactored_session_imports_to_the_same_bytes(tmp_path: P
     assert (tmp_path / "again.jsonl").read_bytes() == (tmp_path / "out.jsonl").read_bytes()
 
 
-def test_a_dry_run_changes_and_logs_nothing(session: Session) -> None:
-    """It says what would become of it, and that is what becomes of it."""
-    session.record_turn(user="Refund W-2003.")
-    failing(session)
-    before, log = settled(session), events(session)
-    tried = session.refactor(dry_run=True)
-    assert tried.operator == "path_prune"
-    assert settled(session) == before
-    assert events(session) == log
-    assert session.refactor() == tried
-
-
 def test_the_view_stays_within_every_budget_with_notes_at_its_end(session: Session) -> None:
     """Notes yield like the rest of the end does."""
     faulty(session)
@@ -287,33 +260,6 @@ def test_redaction_reaches_notes_and_superseded_values(database: Path) -> None:
     assert b"SECRET-8842" not in database_bytes(database)
 
 
-def test_text_made_beside_untrusted_text_is_marked_in_notes_too(session: Session) -> None:
-    """Provenance: a note that a host wrote after reading pages is data."""
-    session.record_turn(user="Which harbor?")
-    visited(session, "lisboa")
-    session.record_reply("The one with code HB-lisboa-22.")
-    assert session.refactor("attention_anchor", text="Harbor code HB-lisboa-22.").applied
-    assert "\n< Harbor code HB-lisboa-22." in settled(session)
-
-
-def test_a_fork_before_a_refactoring_does_not_have_it(session: Session) -> None:
-    """Notes made later on the path are not on a branch that leaves it earlier."""
-    clean(session)
-    session.refactor("attention_anchor", text="Refund W-2003 to mia.li@example.com.")
-    session.branch("create", at=2, to="early")
-    assert "[KEY INFO]" not in settled(session)
-    session.branch("switch", to="main")
-    assert "[KEY INFO]" in settled(session)
-
-
-def test_an_unknown_operator_is_an_input_error(session: Session) -> None:
-    """One line that names those there are."""
-    with pytest.raises(InputError) as refused:
-        session.refactor("compress_everything")
-    assert "path_prune" in str(refused.value)
-    assert "\n" not in str(refused.value)
-
-
 def test_refactorings_are_bounded_in_depth_and_number(session: Session) -> None:
     """However often it is asked for: what was refactored three times, and a path with its fill, is left as it is."""
     clean(session)
@@ -333,7 +279,7 @@ def test_refactorings_are_bounded_in_depth_and_number(session: Session) -> None:
     assert any(done.refused and "times already" in done.reason for done in said)
     for at in range(60):
         session.refactor("cognitive_boosting", text=f"Look at look-{at % 40} again.")
-    assert "stand on this path already" in session.refactor("cognitive_boosting", text="Look at W-2005 again.").reason
+    assert "are on this path already" in session.refactor("cognitive_boosting", text="Look at W-2005 again.").reason
 
 
 def test_the_latest_message_and_observation_are_verbatim_after_every_operator(session: Session) -> None:
@@ -346,14 +292,6 @@ def test_the_latest_message_and_observation_are_verbatim_after_every_operator(se
     for operator in OPERATORS:
         session.refactor(operator, TEXTS.get(operator))
         assert shown in settled(session), operator
-
-
-def test_an_error_is_told_once_in_a_pruned_stretch(session: Session) -> None:
-    """What binds the next try is kept: the error's own words."""
-    session.record_turn(user="Refund W-2003.")
-    failing(session, 5)
-    session.refactor()
-    assert settled(session).count(ERROR.removeprefix("Error: ")) == 2
 
 
 def test_high_water_is_that_of_the_budget_it_is_for(session: Session) -> None:

@@ -81,16 +81,6 @@ def test_each_row_holds_its_records_own_id(session: Session) -> None:
         )
 
 
-def test_prose_of_a_result_stays_as_it_is(session: Session) -> None:
-    """Prose is not touched: every line of it can be read in the settled view."""
-    text = (
-        "The ferry runs every hour.\n\nOn Sundays it starts at nine; the last one back leaves at 18:45.\n  Bring coins."
-    )
-    add_result(session, text)
-    shown = settled(session)
-    assert all(line.strip() in shown for line in text.splitlines())
-
-
 def test_rendering_is_done_once_and_does_not_depend_on_what_comes_later(session: Session) -> None:
     """The rendering of a step is fixed at ingest: later records leave its bytes alone."""
     add_json(session, {"hotels": HOTELS[:5]})
@@ -98,19 +88,6 @@ def test_rendering_is_done_once_and_does_not_depend_on_what_comes_later(session:
     add_json(session, {"hotels": HOTELS[:5]})
     add_steps(session, 4, first=3)
     assert all(str(hotel["name"]) in common_prefix(first, settled(session)) for hotel in HOTELS[:5])
-
-
-def test_the_same_records_render_to_the_same_bytes(tmp_path: Path) -> None:
-    """Deterministic: two stores, the same records, the same view."""
-    views = []
-    for name in ("one.db", "two.db"):
-        with Session.open("trip", goal="Same", store=str(tmp_path / name)) as session:
-            session.record_turn(user="Compare hotels")
-            add_json(session, {"hotels": HOTELS})
-            add_json(session, {"hotels": HOTELS[2:], "page": 2})
-            add_steps(session, 3, first=3)
-            views.append((session.view(WIDE).text, session.view(600).text))
-    assert views[0] == views[1]
 
 
 def test_a_late_result_is_a_record_of_its_old_step_shown_where_it_arrives(session: Session) -> None:
@@ -147,14 +124,6 @@ def test_a_result_that_comes_out_of_turn_names_the_call_it_answers(session: Sess
         assert f"< late, of s{slow} call 3:\n{of}< 7 degrees\n{at}< late, of s{slow} call 1:\n{of}< 9 degrees" in text
 
 
-def test_results_that_come_one_by_one_in_the_order_of_their_calls_need_no_name(session: Session) -> None:
-    calls = [{"name": "press", "args": {"key": key}, "id": key} for key in "ab"]
-    step = session.record_step(explanation="Pressed.", calls=calls, results=[]).step
-    for key in "ab":
-        session.record_result(step, key, f"{key} is down")
-    assert "late" not in session.view(WIDE).text
-
-
 def test_a_call_that_gave_nothing_is_told_from_one_that_waits(session: Session) -> None:
     calls = [{"name": "grep", "args": {"for": each}, "id": each} for each in ("x", "y")]
     session.record_step(explanation="Looked.", calls=calls, results=[{"id": "x", "text": ""}])
@@ -170,18 +139,6 @@ def test_a_late_result_leaves_every_earlier_byte_unchanged(session: Session) -> 
     before = settled(session)
     session.record_result(slow, "late", "At last.")
     assert "END-4" in common_prefix(before, settled(session))
-
-
-def test_a_late_result_of_a_folded_step_still_shows_where_it_arrives(session: Session) -> None:
-    """The old step may be in a tile by now: the tile stays, the answer shows at the end of the path."""
-    slow = session.record_step(
-        explanation="Asked the slow desk.", calls=[{"name": "slow", "args": {}, "id": "late"}], results=[]
-    ).step
-    add_steps(session, 4, first=2)
-    session.fold(summary="Asked and read on.", first_step=1, last_step=3)
-    session.record_result(slow, "late", "LATE-ANSWER at last.")
-    shown = settled(session)
-    assert in_order(shown, ["Asked and read on.", "END-5", "LATE-ANSWER"])
 
 
 def test_a_late_result_that_arrives_on_a_fork_moves_no_byte_of_the_branch_it_left(session: Session) -> None:
@@ -294,15 +251,6 @@ def test_each_result_stands_behind_its_call_and_the_log_keeps_the_order_it_was_t
         with Session.open("trip", store=kept) as session:
             assert session.view(WIDE).text == recorded
         assert ctxfold.verify_session("trip", store=kept) > 0
-
-
-def test_a_result_that_comes_alone_stands_where_it_arrives(session: Session) -> None:
-    calls = [{"name": "look", "args": {"q": name}, "id": name} for name in ("alpha", "beta")]
-    step = session.record_step(calls=calls, results=[{"id": "beta", "text": "answer of beta"}]).step
-    before = session.view(WIDE).text
-    session.record_result(step, "alpha", "answer of alpha")
-    assert session.view(WIDE).text.startswith(before)
-    assert in_order(session.view(WIDE).text, ["q=alpha", "q=beta", "answer of beta", "answer of alpha"])
 
 
 ITEMS = [

@@ -29,14 +29,6 @@ def test_a_budget_below_the_least_is_refused_and_changes_nothing(session: Sessio
     assert session.budget == 3_000
 
 
-def test_noting_a_budget_is_no_event(session: Session) -> None:
-    """A setting of the session, not a decision: nothing to undo, no revision."""
-    add_step(session, 1)
-    before = settled(session), session.history()
-    session.set_budget(3_000)
-    assert (settled(session), session.history()) == before
-
-
 def test_the_budget_goes_with_an_export(tmp_path: Path, database: Path) -> None:
     """An imported session is the one that was exported."""
     with Session.open("trip", store=str(database)) as session:

@@ -16,14 +16,6 @@ from ctxfold.errors import InputError, SessionNameError, StoreError
 from tests.support.sessions import add_step, add_steps, settled
 
 
-def test_a_move_is_decided_by_a_query_unless_it_is_named(session: Session) -> None:
-    assert list(inspect.signature(Session.branch).parameters)[1:5] == ["action", "query", "at", "to"]
-    with pytest.raises(InputError):
-        session.branch("auto")
-    with pytest.raises(InputError):
-        session.branch("elsewhere")  # type: ignore[arg-type]
-
-
 def test_a_task_takes_a_schema() -> None:
     """Structured answers: the parameter is there and may be left out; the result has the data."""
     browser_agent = importlib.import_module("browser_agent")
@@ -94,22 +86,6 @@ def test_the_defaults_of_the_surface_are_as_published() -> None:
     assert {"need": None, "selections": None, "budget": 400}.items() <= defaults(Session.extract).items()
 
 
-def test_a_new_session_says_so_and_a_resumed_one_keeps_its_goal(database: Path) -> None:
-    """`open` creates or resumes."""
-    with Session.open("trip", goal="Lisbon", store=str(database)) as first:
-        assert (first.created, first.name, first.goal, first.tip) == (True, "trip", "Lisbon", 0)
-        add_step(first, 1)
-    with Session.open("trip", store=str(database)) as second:
-        assert (second.created, second.goal, second.tip) == (False, "Lisbon", 1)
-
-
-def test_a_store_in_memory_is_its_own(session: Session) -> None:
-    """Two stores in memory share nothing."""
-    add_step(session, 1)
-    with Session.open("trip", store=":memory:") as other:
-        assert (other.created, other.tip) == (True, 0)
-
-
 def test_the_default_store_is_the_configured_one_and_private(ctxfold_home: Path) -> None:
     """No store named: the file under the home, readable by its owner alone."""
     with Session.open("trip") as session:
@@ -123,14 +99,6 @@ def test_the_default_store_is_the_configured_one_and_private(ctxfold_home: Path)
     if os.name == "posix":
         assert stat.S_IMODE(file.stat().st_mode) == 0o600
         assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
-
-
-def test_the_files_beside_the_database_are_private_too(stored: Session, database: Path) -> None:
-    """The write-ahead log holds the same text: it is no more readable."""
-    add_step(stored, 1)
-    for file in database.parent.glob(database.name + "*"):
-        if os.name == "posix":
-            assert stat.S_IMODE(file.stat().st_mode) & 0o077 == 0, file.name
 
 
 def test_a_store_may_be_named_by_path_or_url(database: Path) -> None:
@@ -199,13 +167,6 @@ def test_a_session_name_outside_the_pattern_is_refused_in_one_line(database: Pat
     assert "a-z" in str(refused.value)
 
 
-@pytest.mark.parametrize("name", ["a", "0", "paris-trip", "x" * 64, "9-", "a--b"])
-def test_a_session_name_inside_the_pattern_is_taken(database: Path, name: str) -> None:
-    """The shortest, the longest, digits and dashes."""
-    with Session.open(name, store=str(database)) as session:
-        assert session.name == name
-
-
 def test_sessions_are_listed_with_what_they_hold(database: Path) -> None:
     """Name, goal, steps, branches, times and bytes; an empty store lists none."""
     assert ctxfold.sessions(str(database)) == []
@@ -221,17 +182,6 @@ def test_sessions_are_listed_with_what_they_hold(database: Path) -> None:
     assert listed["stay"].steps == 0
     assert listed["trip"].created <= listed["trip"].updated
     assert listed["trip"].bytes > 0
-
-
-def test_sessions_of_one_store_are_apart(database: Path) -> None:
-    """Each has its own numbers, log and search."""
-    with Session.open("trip", store=str(database)) as one, Session.open("stay", store=str(database)) as two:
-        add_steps(one, 3)
-        assert add_step(two, 9) == 1
-        assert "END-1" not in settled(two)
-        assert two.recall(query="END") == [] or all(
-            "END-9" in two.recall(hit.ref).text for hit in two.recall(query="END")
-        )
 
 
 def test_a_closed_session_refuses_work_in_one_line(database: Path) -> None:

@@ -71,23 +71,6 @@ def test_what_the_user_names_and_a_fold_took_away_comes_back_byte_for_byte(sessi
     assert drive(session) == []
 
 
-def test_a_chinese_reference_to_what_was_folded_away_is_resolved(session: Session) -> None:
-    """The same in a script without blanks."""
-    session.record_turn(user="请帮我整理这些订单。")
-    for number in range(150):
-        text = json.dumps(
-            {"订单": f"D{7000 + number}", "金额": 88.5 + number, "备注": "放在门口由邻居代收" * 12}, ensure_ascii=False
-        )
-        session.record_step(
-            calls=[{"name": "get", "args": {"n": number}, "id": "c"}], results=[{"id": "c", "text": text}]
-        )
-        drive(session)
-    gone = next(n for n in range(150) if f"D{7000 + n}" not in settled(session))
-    session.record_turn(user=f"D{7000 + gone}这个订单多少钱？")
-    assert any(each.startswith("unresolved reference") for each in drive(session))
-    assert f"{88.5 + gone}" in session.view(BUDGET).text
-
-
 def test_pressure_extracts_once_a_fold_and_what_stands_in_the_view_is_left_out(session: Session) -> None:
     """Many steps, few extractions, each after a fold; no extract repeats what the cover shows."""
     long_session(session)
@@ -172,13 +155,6 @@ def test_what_the_user_says_triggers_nothing_by_its_meaning(session: Session, wo
     assert caused(session, "intent_set") == []
 
 
-def test_a_number_within_a_longer_one_is_no_reference(session: Session) -> None:
-    """A value is looked up as one of its own: `12` does not stand in `W-9012`."""
-    long_session(session)
-    session.record_turn(user="Give me 900 of them.")
-    assert drive(session) == []
-
-
 def test_a_host_may_see_to_the_triggers_itself(session: Session) -> None:
     """Named once each and not acted on."""
     long_session(session)
@@ -188,15 +164,3 @@ def test_a_host_may_see_to_the_triggers_itself(session: Session) -> None:
     assert [each.cause for each in session.maintain(BUDGET, act=False)] == ["unresolved reference"]
     assert session.maintain(BUDGET, act=False) == ()
     assert session.intent == before
-
-
-def test_most_steps_trigger_nothing(session: Session) -> None:
-    """Never every turn: over sixty steps and two requests a handful of extractions."""
-    session.record_turn(user="Please find the harbor page.")
-    seen = 0
-    for seed in range(60):
-        add_step(session, seed)
-        seen += bool(drive(session, 8_000))
-    session.record_turn(user="Find the castle page as well.")
-    seen += bool(drive(session, 8_000))
-    assert seen <= 6

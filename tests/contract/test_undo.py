@@ -1,13 +1,12 @@
 """The data model's undo, fork and prune: undo voids a decision, never a record; a fork adds one head and copies nothing."""
 
-import re
 from pathlib import Path
 
 import pytest
 
 from ctxfold import Session
-from ctxfold.errors import BranchError, CtxfoldError, InputError, RefError, SessionNameError, UndoError
-from tests.support.sessions import WIDE, add_step, add_steps, cover, decisions, events, path, settled, stable, texts
+from ctxfold.errors import BranchError, RefError, SessionNameError, UndoError
+from tests.support.sessions import WIDE, add_step, add_steps, cover, decisions, path, settled, stable, texts
 
 
 def test_undo_takes_back_the_newest_fold_and_the_view_is_as_before(session: Session) -> None:
@@ -31,17 +30,6 @@ def test_undo_never_takes_back_a_record(session: Session) -> None:
     assert {n: texts(session, n) for n in range(1, 7)} == kept
     assert all(f"END-{n}" in settled(session) for n in range(1, 7))
     assert session.tip == 6
-
-
-def test_undo_of_a_later_fold_leaves_the_earlier_one(session: Session) -> None:
-    """The cover before the decision had a tile of its own: it is back, with later steps raw."""
-    add_steps(session, 4)
-    session.fold(summary="Two pages.", first_step=1, last_step=2)
-    add_steps(session, 2, first=5)
-    session.fold(summary="Five pages.", first_step=1, last_step=5)
-    session.undo()
-    assert cover(session) == [(1, 2), (3,), (4,), (5,), (6,)]
-    assert "Two pages." in settled(session)
 
 
 def test_undo_again_goes_one_decision_further_back(session: Session) -> None:
@@ -74,42 +62,6 @@ def test_redo_voids_the_last_undo_and_again_the_one_before(session: Session) -> 
         session.redo()
 
 
-def test_undo_and_redo_may_alternate(session: Session) -> None:
-    """Undo, redo, undo: each the inverse of the one before."""
-    add_steps(session, 4)
-    raw = settled(session)
-    session.fold(summary="Two pages.", first_step=2, last_step=3)
-    folded = settled(session)
-    for _ in range(3):
-        session.undo()
-        assert settled(session) == raw
-        session.redo()
-        assert settled(session) == folded
-
-
-def test_redo_with_records_made_since_keeps_them(session: Session) -> None:
-    """Redo brings the decision back over its own steps; what was recorded since stays raw."""
-    add_steps(session, 4)
-    session.fold(summary="Two pages.", first_step=2, last_step=3)
-    session.undo()
-    add_step(session, 5)
-    session.redo()
-    assert cover(session) == [(1,), (2, 3), (4,), (5,)]
-    assert "END-5" in settled(session)
-
-
-def test_undo_is_an_event_itself(session: Session) -> None:
-    """History only grows: the fold stays in it, and the undo and redo stand after it."""
-    add_steps(session, 3)
-    session.fold(summary="Two pages.", first_step=1, last_step=2)
-    log = events(session)
-    session.undo()
-    session.redo()
-    after = events(session)
-    assert [event.seq for event in after[: len(log)]] == [event.seq for event in log]
-    assert len(after) == len(log) + 2
-
-
 def test_undo_and_redo_survive_a_restart(database: Path) -> None:
     """The chain is in the store, not in the handle."""
     with Session.open("trip", store=str(database)) as first:
@@ -127,16 +79,6 @@ def test_undo_and_redo_survive_a_restart(database: Path) -> None:
         second.undo()
         with pytest.raises(UndoError):
             second.undo()
-
-
-def test_with_nothing_decided_there_is_nothing_to_undo_or_redo(session: Session) -> None:
-    """Records alone leave nothing to undo; the refusal is one line."""
-    add_steps(session, 3)
-    for step_back in (session.undo, session.redo):
-        with pytest.raises(UndoError) as refused:
-            step_back()
-        assert "\n" not in str(refused.value)
-        assert "`" not in str(refused.value)  # no door has a command that would say more
 
 
 def test_undo_takes_decisions_of_the_handles_branch_only(session: Session) -> None:
@@ -183,17 +125,6 @@ def test_a_fork_starts_from_the_given_step_and_the_handle_moves_to_it(session: S
     assert path(session) == [1, 2, 3]
     add_step(session, 6)
     assert path(session) == [1, 2, 3, 6]
-
-
-def test_a_fork_without_a_step_starts_here_and_without_a_name_gets_one(session: Session) -> None:
-    """`at=None` is the tip; the name made up fits the pattern and is new."""
-    add_steps(session, 3)
-    home = session.branch_name
-    one = session.branch("create")
-    two = session.branch("create")
-    assert len({home, one.branch, two.branch}) == 3
-    assert all(re.fullmatch(r"[a-z0-9][a-z0-9-]{0,63}", name) for name in (home, one.branch, two.branch))
-    assert session.tip == 3
 
 
 def test_a_fork_copies_nothing(database: Path) -> None:
@@ -305,17 +236,6 @@ def test_a_fork_at_a_step_that_is_not_there_is_refused(session: Session, at: int
     assert session.tip == 3
 
 
-def test_a_fork_may_start_at_a_step_of_another_branch(session: Session) -> None:
-    """Steps are a tree, global to the session: any of them can be forked from."""
-    add_steps(session, 3)
-    home = session.branch_name
-    session.branch("create", at=1, to="left")
-    step = add_step(session, 4)
-    session.branch("switch", to=home)
-    session.branch("create", at=step, to="right")
-    assert path(session) == [1, 4]
-
-
 def test_a_branch_name_in_use_or_outside_the_pattern_is_refused(session: Session) -> None:
     """Names are unique and plain."""
     add_steps(session, 2)
@@ -334,28 +254,6 @@ def test_a_switch_to_an_unknown_branch_is_refused_naming_those_there_are(session
         session.branch("switch", to="nowhere")
     assert "other" in str(refused.value)
     assert session.branch_name == "other"
-
-
-@pytest.mark.parametrize("action", ["merge", "", "delete"])
-def test_a_word_that_is_no_move_is_refused(session: Session, action: str) -> None:
-    """An input error that names the moves."""
-    add_steps(session, 2)
-    log = len(events(session))
-    with pytest.raises(InputError) as refused:
-        session.branch(action)  # type: ignore[arg-type]
-    assert "create" in str(refused.value)
-    assert len(events(session)) == log
-
-
-def test_undo_of_a_switch_goes_back_to_the_branch_before(session: Session) -> None:
-    """A move is a decision; voiding it moves the handle back."""
-    add_steps(session, 3)
-    home = session.branch_name
-    session.branch("create", at=2, to="other")
-    session.branch("switch", to=home)
-    session.undo()
-    assert session.branch_name == "other"
-    assert path(session) == [1, 2]
 
 
 def test_redo_of_a_move_brings_back_what_was_decided_after_it(session: Session) -> None:
@@ -418,10 +316,3 @@ def test_a_long_walk_back_and_forth_ends_where_it_began(session: Session) -> Non
         assert settled(session) == expected
     assert len(decisions(session)) >= 60
     assert session.view(WIDE).text == stops[-1]
-
-
-def test_every_refusal_here_is_one_of_our_errors() -> None:
-    """Errors are subclasses of the one base."""
-    assert all(
-        issubclass(error, CtxfoldError) for error in (BranchError, InputError, RefError, SessionNameError, UndoError)
-    )

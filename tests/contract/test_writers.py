@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ctxfold import Session
-from ctxfold.errors import FoldError, InputError, RefError, StaleDecision
+from ctxfold.errors import FoldError, InputError, StaleDecision
 from tests.support.sessions import add_step, add_steps, cover, events, path, settled, texts
 
 
@@ -48,14 +48,6 @@ def test_two_handles_on_one_branch_see_each_others_records(database: Path) -> No
         assert one.tip == two.tip == 8
         one.fold(summary="Four pages.", first_step=2, last_step=5)
         assert (2, 3, 4, 5) in cover(two)
-
-
-def test_two_handles_share_the_open_step_of_a_branch(database: Path) -> None:
-    """A user message recorded by one handle opens the step that the other fills."""
-    with Session.open("trip", store=str(database)) as one, Session.open("trip", store=str(database)) as two:
-        assert one.record_turn(user="Hello?").step == 1
-        assert two.record_reply("Hello!").step == 1
-        assert add_step(one, 2) == 2
 
 
 def test_records_of_two_threads_on_two_handles_all_succeed(database: Path) -> None:
@@ -98,29 +90,6 @@ def test_a_decision_that_no_longer_fits_is_refused_with_the_reason(database: Pat
         assert "s1" in str(refused.value)
         assert "s3" in str(refused.value)
         assert settled(one) == settled(two) == before
-
-
-def test_undo_sees_the_newest_decision_of_the_branch_whoever_made_it(database: Path) -> None:
-    """Undo goes by the branch, not by the handle that folded."""
-    with Session.open("trip", store=str(database)) as one, Session.open("trip", store=str(database)) as two:
-        add_steps(one, 4)
-        before = settled(one)
-        two.fold(summary="Two pages.", first_step=1, last_step=2)
-        one.undo()
-        assert settled(one) == settled(two) == before
-
-
-def test_one_handle_may_be_used_from_several_threads_in_turn(database: Path) -> None:
-    """Async hosts call a sync session in worker threads: any thread may hold the handle, one at a time."""
-    with (
-        Session.open("trip", store=str(database)) as session,
-        ThreadPoolExecutor(1) as first,
-        ThreadPoolExecutor(1) as second,
-    ):
-        for seed in range(1, 7):
-            pool = first if seed % 2 else second
-            assert pool.submit(add_step, session, seed).result(timeout=30) == seed
-        assert path(session) == list(range(1, 7))
 
 
 def test_one_handle_called_from_two_threads_at_once_loses_nothing(database: Path) -> None:
@@ -171,17 +140,6 @@ def test_an_idempotency_key_makes_a_repeated_late_result_harmless(stored: Sessio
         assert texts(again, step) == kept
     assert stored.record_result(step, "w", "a second part", key="delivery-2").step == step
     assert len(texts(stored, step)) == len(kept) + 1
-
-
-@pytest.mark.parametrize(("step", "call"), [(99, "w"), (0, "w"), (1, "unknown"), (1, "")])
-def test_a_late_result_of_no_known_call_is_refused(session: Session, step: int, call: str) -> None:
-    """Unknown step or call: a ref error in one line, nothing recorded."""
-    session.record_step(explanation="Ask.", calls=[{"name": "slow", "args": {}, "id": "w"}], results=[])
-    kept = texts(session, 1)
-    with pytest.raises(RefError) as refused:
-        session.record_result(step, call, "lost")
-    assert "\n" not in str(refused.value)
-    assert texts(session, 1) == kept
 
 
 def test_a_late_result_for_a_step_of_another_branch_is_kept_with_its_step(session: Session) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ctxfold.config import EXPLORER, KEYED_MODEL, default_store, endpoint, home, role_setting
+from ctxfold.config import default_store, endpoint, home
 from ctxfold.errors import ReadOnlyStore
 
 VARIABLES = (
@@ -52,20 +52,6 @@ def test_the_store_is_a_file_in_home_unless_a_url_is_set(tmp_path: Path, monkeyp
     assert default_store() == str(tmp_path / "ctxfold.db")
     monkeypatch.setenv("CTXFOLD_DATABASE_URL", "/elsewhere/sessions.db")
     assert default_store() == "/elsewhere/sessions.db"
-
-
-def test_the_explorer_decides_when_there_is_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert role_setting("agent").model == EXPLORER
-    monkeypatch.setenv("ANTHROPIC_API_KEY", "k")
-    assert role_setting("agent").model == KEYED_MODEL
-    monkeypatch.setenv("CTXFOLD_MODEL", "script:steps.json")
-    assert role_setting("agent").model == "script:steps.json"
-
-
-def test_a_blank_variable_counts_as_unset(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ANTHROPIC_API_KEY", "  ")
-    assert endpoint().credential is None
-    assert role_setting("folder").model is None
 
 
 def test_a_key_goes_before_a_token_and_never_shows_in_repr(monkeypatch: pytest.MonkeyPatch) -> None:

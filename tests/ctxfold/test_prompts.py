@@ -17,13 +17,3 @@ def test_a_prompt_is_its_file_with_the_blanks_filled():
 def test_a_blank_left_empty_is_an_error():
     with pytest.raises(KeyError, match="reason"):
         prompt("decision_refused", tool="decide")
-
-
-def test_a_value_without_a_blank_is_an_error():
-    with pytest.raises(TypeError, match="no blank extra"):
-        prompt("decision_refused", tool="decide", reason="x", extra="y")
-
-
-def test_a_prompt_that_is_not_there_is_an_error():
-    with pytest.raises(FileNotFoundError):
-        prompt("no_such_prompt")

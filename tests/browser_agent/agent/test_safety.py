@@ -126,12 +126,6 @@ async def test_a_secret_is_typed_and_written_nowhere(serve: Serve, tmp_path: Pat
     assert "kalmar" not in repr((result, told))
 
 
-async def test_a_domain_that_is_none_is_refused_before_anything_starts(serve: Serve):
-    site = serve({"/": HOME})
-    with pytest.raises(InputError, match="domain"):
-        await browse("Look.", site.url, safety=Safety(allow=("not a domain",)))
-
-
 @pytest.mark.parametrize(
     ("address", "said"),
     [

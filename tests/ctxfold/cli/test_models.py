@@ -34,12 +34,3 @@ def test_a_server_that_only_chats_is_named_as_what_it_is_and_the_fold_is_made(ru
     with Session.open("orders", create=False) as session:
         kept = next(event for event in session.history() if event.kind == "refused")
     assert [text for text, _ in kept.refused] == ["Happy to help!", "Happy to help!"]
-
-
-def test_an_endpoint_without_a_model_is_wrong_usage(run: Run) -> None:
-    with Session.open("orders") as session:
-        clean(session)
-    done = run("fold", "orders", "--endpoint", "http://127.0.0.1:9/v1")
-    assert (done.code, "name that with --model" in done.err) == (2, True)
-    done = run("fold", "orders", "--model", "gpt-4o")
-    assert (done.code, "write openai:gpt-4o" in done.err) == (2, True)

@@ -9,7 +9,7 @@ import pytest
 
 from ctxfold import Session
 from tests.ctxfold.cli.conftest import Run, failed
-from tests.support.faults import clean, failing, look_up
+from tests.support.faults import failing, look_up
 from tests.support.sessions import settled
 
 pytestmark = pytest.mark.usefixtures("ctxfold_home")
@@ -29,16 +29,6 @@ def view() -> str:
     """The session as it stands."""
     with Session.open("trip") as session:
         return settled(session)
-
-
-def test_a_dry_run_shows_the_diff_and_changes_nothing(run: Run, trip: str) -> None:
-    before = view()
-    shown = run("refactor", trip, "--dry-run")
-    assert shown.code == 0
-    assert shown.out.startswith("would apply path_prune: the same calls with the same results in s1-s4; ")
-    assert "\n- " in shown.out
-    assert "\n+ s1-s4 failed < " in shown.out
-    assert view() == before
 
 
 def test_what_is_applied_is_shown_can_be_printed_as_json_and_undone(run: Run, trip: str) -> None:
@@ -63,17 +53,6 @@ def test_a_refusal_ends_with_one_and_the_reason(run: Run, trip: str) -> None:
         json.loads(run("refactor", trip, "--operator", "attention_anchor", "--text", "", "--json").out)["applied"]
         is False
     )
-
-
-def test_wrong_words_end_with_two(run: Run, trip: str) -> None:
-    failed(run("refactor", trip, "--operator", "burn"), 2, "path_prune")
-    failed(run("refactor", "nowhere"), 2, "no session")
-
-
-def test_a_clean_session_is_left_alone(run: Run) -> None:
-    with Session.open("trip") as session:
-        clean(session)
-    assert run("refactor", "trip").out == "left alone: nothing repeats, and the view is below its high-water mark\n"
 
 
 def test_a_model_routes_and_writes_and_is_held_to_the_checks(run: Run, trip: str, tmp_path: Path) -> None:

@@ -53,14 +53,6 @@ def test_every_step_block_and_branch_stands_in_the_page(store: str, tmp_path: Pa
     assert file.stat().st_mode & 0o077 == 0
 
 
-def test_a_topic_s_own_branch_is_named_once(store: str, tmp_path: Path) -> None:
-    file = tmp_path / "run.html"
-    report_session("run", file, store)
-    titles = re.findall(r'<h2 id="branch-[^"]+">([^<]+)', file.read_text("utf-8"))
-    assert titles
-    assert all(one != other for one, _, other in (title.strip().partition(" / ") for title in titles))
-
-
 def test_what_was_recorded_is_text_and_nothing_else(store: str, tmp_path: Path) -> None:
     file = tmp_path / "run.html"
     report_session("run", file, store)

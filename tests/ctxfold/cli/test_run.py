@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import resource
 import signal
 import subprocess
 import sys
@@ -42,12 +41,6 @@ def test_a_commands_line_in_the_list_is_the_first_sentence_of_its_own_help(entry
     assert said.removeprefix(about)[:1] in (".", "")
 
 
-def test_the_commands_of_sessions_are_told_to_the_end_of_their_first_sentence(run: Run) -> None:
-    shown = " ".join(run("sessions", "--help").out.split())
-    for said in ("this cannot be undone", "SESSION.jsonl if none is named", "branches and tokens"):
-        assert said in shown
-
-
 def test_help_imports_no_command_and_nothing_heavy() -> None:
     code = (
         "import sys\n"
@@ -60,30 +53,6 @@ def test_help_imports_no_command_and_nothing_heavy() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60)
     assert done.stdout.endswith("loaded: []\n")
     assert (done.stderr, done.returncode) == ("", 0)
-
-
-def test_help_takes_less_than_three_tenths_of_a_second(tmp_path: Path) -> None:
-    """Of a processor's time, compiled once before: what a quiet machine shows on the clock."""
-    environment = {**os.environ, "PYTHONPYCACHEPREFIX": str(tmp_path)}
-    environment.pop("PYTHONDONTWRITEBYTECODE", None)
-    took = []
-    for _ in range(4):
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        assert spawn("--help", env=environment).returncode == 0
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        took.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
-    assert min(took[1:]) < 0.3
-
-
-def test_the_version_is_printed(run: Run) -> None:
-    assert run("--version").out.startswith("ctxfold 0.")
-
-
-def test_no_command_at_all_shows_the_help(run: Run) -> None:
-    for group in ((), ("sessions",)):
-        shown = run(*group)
-        assert (shown.code, shown.err) == (0, "")
-        assert "Commands:" in shown.out
 
 
 @pytest.mark.parametrize(
@@ -233,10 +202,6 @@ def test_a_mistake_of_ours_is_read_summary_and_its_details_are_kept_without_its_
     assert kept.stat().st_mode & 0o077 == 0
 
 
-def test_an_interrupt_that_something_else_was_made_of_is_still_an_interrupt() -> None:
-    assert run_command(breaking, ["loading"]) == 130
-
-
 def test_a_mistake_of_ours_is_said_even_where_nothing_can_be_written(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -245,13 +210,6 @@ def test_a_mistake_of_ours_is_said_even_where_nothing_can_be_written(
     assert run_command(breaking, ["bug"]) == 3
     said = capsys.readouterr().err
     assert (said.count("\n"), "could not be kept" in said) == (1, True)
-
-
-def test_a_database_that_is_not_ours_is_left_alone(run: Run, tmp_path: Path) -> None:
-    letter = tmp_path / "letter.db"
-    letter.write_text("Dear reader, " * 200, encoding="utf-8")
-    failed(run("sessions", "list", "--store", str(letter)), 3)
-    assert letter.read_text(encoding="utf-8").startswith("Dear reader")
 
 
 def test_a_store_that_may_not_be_written_says_where_to_keep_one(run: Run, tmp_path: Path) -> None:

@@ -58,24 +58,11 @@ def test_what_is_printed_as_json_is_json(run: Run, paris: str) -> None:
     assert hits[0]["ref"].startswith("s2")
 
 
-def test_a_session_is_shown_in_one_fact_a_line(run: Run, paris: str) -> None:
-    shown = run("sessions", "show", paris)
-    assert shown.code == 0
-    assert any(line.startswith("goal ") and "Paris" in line for line in shown.out.splitlines())
-
-
 def test_the_context_is_what_the_model_reads_and_stays_within_its_budget(run: Run, paris: str) -> None:
     with Session.open(paris) as session:
         assert run("context", paris).out == session.view().text + "\n"
         small = run("context", paris, "--budget", "256", "--json")
         assert json.loads(small.out)["text"] == session.view(256).text
-
-
-def test_the_log_lists_the_fold_and_the_newest_events_alone_when_limited(run: Run, paris: str) -> None:
-    head, *events = run("log", paris).out.splitlines()
-    assert head.split("\t") == ["event", "time", "branch", "steps", "raw", "what"]
-    assert "the fold of s2 into b1" in events[-1]
-    assert run("log", paris, "--limit", "1").out.splitlines()[1:] == events[-1:]
 
 
 def test_the_log_says_of_each_step_who_said_or_called_what_and_what_it_cost(run: Run, paris: str) -> None:
@@ -92,18 +79,6 @@ def test_the_log_says_of_each_step_who_said_or_called_what_and_what_it_cost(run:
     ]
     assert [each[4] for each in told] == ["", "", f"{raw[(1,)]}", f"{raw[(2,)] or told[3][4]}", told[4][4], ""]
     assert all(int(told[at][4]) > 0 for at in (2, 3, 4))
-
-
-def test_names_stand_whole_in_a_narrow_terminal(run: Run, monkeypatch: pytest.MonkeyPatch, ctxfold_home: Path) -> None:
-    name = "claude-code-0b8f3a52-6f0e-4f0e-9d43-2a8d2a1c7e11"
-    with Session.open(name, goal="A goal in some words") as session:
-        session.record_turn(user="x")
-    monkeypatch.setenv("COLUMNS", "60")
-    monkeypatch.setattr("ctxfold.cli.options.is_terminal", lambda: True)
-    listed = run("sessions", "list").out
-    assert name in listed.splitlines()[0]
-    assert "steps 1" in listed
-    assert "goal A goal in some words" in " ".join(listed.split())
 
 
 def test_the_tree_marks_the_branch_one_stands_on(run: Run, paris: str) -> None:
@@ -124,13 +99,6 @@ def test_a_ref_gives_the_exact_bytes_and_nothing_else(run: Run) -> None:
     assert (got.returncode, got.stdout, got.stderr) == (0, text.encode(), b"")
 
 
-def test_half_a_surrogate_pair_comes_back_too(run: Run) -> None:
-    with Session.open("raw") as session:
-        session.record_turn(user="broken \ud83d text")
-    assert spawn("recall", "raw", "s1.1").stdout == "broken \ud83d text".encode("utf-8", "surrogatepass")
-    assert json.loads(spawn("recall", "raw", "s1.1", "--json").stdout)["text"] == "broken \ud83d text"
-
-
 def test_words_find_the_places_that_hold_them_each_with_its_ref(run: Run, paris: str) -> None:
     found = run("recall", paris, "breakfast", "extra")
     assert found.out.startswith("s2.")
@@ -145,17 +113,6 @@ def test_words_that_stand_nowhere_are_an_empty_answer(run: Run, paris: str) -> N
     beyond = run("recall", paris, "breakfast", "--skip", "9")
     assert beyond.code == 1
     assert "beyond the best 9" in beyond.err
-
-
-@pytest.mark.parametrize("words", ["s3 bucket", "base64", "s3-bucket", "step s1"])
-def test_words_that_only_begin_like_a_ref_are_searched_for(run: Run, paris: str, words: str) -> None:
-    found = run("recall", paris, words)
-    assert (found.code, found.err.startswith("nothing found")) in ((0, False), (1, True))
-
-
-@pytest.mark.parametrize("ref", ["s99", "s1.99", "b99", "s0", "s1:3-2", "s4-s2", "s1."])
-def test_a_bad_ref_is_one_line(run: Run, paris: str, ref: str) -> None:
-    failed(run("recall", paris, ref), 2)
 
 
 @pytest.mark.parametrize(
@@ -187,10 +144,6 @@ def test_a_budget_below_the_least_is_one_line_that_names_the_least(run: Run, par
     failed(run("context", paris, "--budget", budget), 2, "256")
 
 
-def test_a_budget_that_is_no_number_is_a_usage_error(run: Run, paris: str) -> None:
-    failed(run("context", paris, "--budget", "much"), 2, "see ctxfold context --help")
-
-
 def test_text_that_steers_a_terminal_is_shown_harmless_in_tables(run: Run) -> None:
     with Session.open("evil", goal="\x1b[2Jcleared\u202edetrevni") as session:
         session.record_turn(user="x")
@@ -198,11 +151,3 @@ def test_text_that_steers_a_terminal_is_shown_harmless_in_tables(run: Run) -> No
     assert "\x1b" not in listed
     assert "\\x1b[2Jcleared" in listed
     assert "\u202e" not in listed
-
-
-def test_another_store_is_named_by_its_path(run: Run, tmp_path: Path) -> None:
-    store = str(tmp_path / "other.db")
-    with Session.open("oslo", store=store) as session:
-        session.record_turn(user="Fjords.")
-    assert run("sessions", "list", "--store", store).out.splitlines()[1].startswith("oslo\t")
-    assert "Fjords." in run("context", "oslo", "--store", store).out

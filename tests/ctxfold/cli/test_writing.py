@@ -30,11 +30,6 @@ def test_what_the_user_said_and_what_was_answered_make_one_step(run: Run) -> Non
     assert (text_of("work", "s1.1"), text_of("work", "s1.2")) == ("Fix the build.", "Fixed.")
 
 
-def test_a_goal_is_kept_by_a_new_session(run: Run) -> None:
-    run("record", "work", "--goal", "A green build", "--user", "Go.")
-    assert json.loads(run("sessions", "list", "--json").out)[0]["goal"] == "A green build"
-
-
 STEP = {
     "explanation": "Look.",
     "calls": [{"name": "ls", "args": {}, "id": "a"}],
@@ -92,17 +87,6 @@ def test_more_than_fits_in_one_record_is_refused_and_not_read_to_its_end(
     failed(run("record", "work", stdin=b"x" * ((1 << 20) + 1)), 2, "longer than 1 MB")
 
 
-def test_a_step_the_session_refuses_is_one_line(run: Run) -> None:
-    step = json.dumps({"calls": [{"args": {}}]})
-    assert run("record", "work", "--user", "Hi").code == 0
-    failed(run("record", "work", "--step", step), 2)
-
-
-@pytest.mark.parametrize("name", ["Paris", "a b", "../etc", "x" * 65])
-def test_a_name_outside_the_pattern_is_refused(run: Run, name: str) -> None:
-    failed(run("record", name, "--user", "Hi"), 2, "a-z")
-
-
 def test_undo_gives_the_folded_step_back_and_redo_folds_it_again(run: Run, paris: str) -> None:
     folded = run("context", paris).out
     assert run("undo", paris).out == "undone: the fold of s2 into b1; you are on main, at s3\n"
@@ -118,26 +102,6 @@ def test_undo_of_a_branch_says_that_the_branch_stays(run: Run, paris: str) -> No
     assert done.err == "left-bank stays, with what was recorded on it: ctxfold switch paris left-bank\n"
     assert "left-bank" in run("tree", paris).out
     assert run("undo", paris).err == ""
-
-
-def test_every_decision_is_named_when_it_is_undone(run: Run, paris: str) -> None:
-    run("todo", paris, "--add", "book it", "--constraint", "at most 200 EUR")
-    assert run("undo", paris).out.startswith("undone: the plan of t1, c1; ")
-    run("extract", paris, "s1.1")
-    assert run("undo", paris).out.startswith("undone: the extraction of s1.1:1-1; ")
-    run("branch", paris, "inn", "--rename")
-    assert run("undo", paris).out.startswith("undone: the renaming of main to inn; ")
-    run("branch", paris, "oslo", "--topic")
-    assert run("undo", paris).out.startswith("undone: the new topic oslo; ")
-    told = run("log", paris).out
-    assert "undo of the new topic oslo" in told
-    assert "the new topic oslo; undone" in told
-
-
-def test_nothing_left_to_undo_or_redo_is_one_line(run: Run) -> None:
-    run("record", "work", "--user", "Hi")
-    failed(run("undo", "work"), 2)
-    failed(run("redo", "work"), 2)
 
 
 def test_redaction_blanks_what_a_ref_names_and_says_how_much(run: Run, paris: str) -> None:
@@ -174,10 +138,6 @@ def test_an_export_writes_over_nothing_unless_told_to(run: Run, paris: str, tmp_
     failed(run("sessions", "export", paris, str(there)), 2, "add --force")
     assert there.read_text(encoding="utf-8") == "mine"
     assert run("sessions", "export", paris, str(there), "--force").code == 0
-
-
-def test_an_export_into_a_folder_that_is_not_there_is_one_line(run: Run, paris: str, tmp_path: Path) -> None:
-    failed(run("sessions", "export", paris, str(tmp_path / "none" / "out.jsonl")), 2, "cannot be written (No such file")
 
 
 def test_a_file_that_is_no_export_is_refused(run: Run, tmp_path: Path) -> None:

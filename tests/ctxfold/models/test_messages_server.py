@@ -117,21 +117,6 @@ def test_only_its_own_key_is_let_in_as_a_key_or_as_a_bearer():
         assert post(server, body(), headers={**bearer, "authorization": "Bearer right"})[0] == 200
 
 
-def test_a_path_it_does_not_serve_is_not_found():
-    with MessagesServer(in_turn()) as server:
-        status, answer = post(server, body(), path="/v1/complete")
-    assert (status, answer["error"]["type"]) == (404, "not_found_error")
-
-
-def test_tokens_are_counted_without_an_answer_being_spent():
-    with MessagesServer(in_turn(Words("hi"))) as server:
-        status, counted = post(server, body(max_tokens=None), path="/v1/messages/count_tokens")
-        assert status == 200
-        assert counted["input_tokens"] == 1
-        assert post(server, body(), path="/v1/messages/count_tokens")[0] == 400
-        assert post(server, body())[1]["content"] == [text("hi")]
-
-
 def test_a_marked_prefix_is_written_once_and_read_after_that():
     long = "a system text that is long enough to be kept. " * 100
     asked = body(system=[text(long, **MARK)])
@@ -144,13 +129,6 @@ def test_a_marked_prefix_is_written_once_and_read_after_that():
     assert second["cache_creation_input_tokens"] == 0
     assert first["input_tokens"] == second["input_tokens"] == 1
     assert other["cache_read_input_tokens"] == 0
-
-
-def test_a_short_prefix_is_not_kept():
-    asked = body(system=[text("short", **MARK)])
-    with MessagesServer(lambda _body: Words("hi")) as server:
-        usages = [post(server, asked)[1]["usage"] for _ in range(2)]
-    assert all(usage["cache_read_input_tokens"] == usage["cache_creation_input_tokens"] == 0 for usage in usages)
 
 
 def test_a_kept_prefix_further_back_than_twenty_blocks_is_not_found():

@@ -54,10 +54,6 @@ def forget(_reply: Reply) -> None:
     return None
 
 
-def test_the_explorer_is_no_model():
-    assert load("explorer") is None
-
-
 def test_a_claude_name_is_a_model_of_that_name_where_there_is_a_key(monkeypatch: pytest.MonkeyPatch):
     with pytest.raises(ModelKeyMissing):
         load("claude-opus-5-5")
@@ -108,13 +104,6 @@ def test_a_script_that_is_none_is_refused_with_the_place(tmp_path: Path, text: s
         load(f"script:{tmp_path / 'steps.json'}")
 
 
-def test_a_script_that_is_not_there_is_refused(tmp_path: Path):
-    with pytest.raises(InputError, match=r"cannot read the script .*No such file"):
-        load(f"script:{tmp_path / 'none.json'}")
-    with pytest.raises(InputError, match="name a file of decisions after script:"):
-        load("script:")
-
-
 @pytest.mark.anyio
 async def test_a_decision_that_breaks_a_rule_of_the_session_goes_back_with_that_rule():
     model = ScriptedModel({"thought": "fold s1-s9"}, {"thought": "fold s1-s3"})
@@ -149,13 +138,6 @@ async def test_a_scripted_model_takes_decisions_replies_and_errors():
         await model.decide(REQUEST)
 
 
-def test_a_refusal_is_said_in_a_turn_of_its_own_after_an_assistants():
-    asked = Request(
-        system="", messages=[{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}], tool=REQUEST.tool
-    )
-    assert [message["role"] for message in asked.refused("no").messages] == ["user", "assistant", "user"]
-
-
 def test_a_price_is_that_of_each_kind_of_token():
     usage = Usage(input=1_000_000, output=100_000, cache_read=2_000_000, cache_write=400_000)
     assert cost(usage, "claude-sonnet-5-5") == pytest.approx(2.00 + 1.00 + 0.20 + 1.00)
@@ -169,15 +151,6 @@ def test_a_long_prompt_is_charged_at_its_own_rate():
 def test_a_dated_name_has_the_price_of_its_model_and_an_unknown_one_has_none():
     assert cost(Usage(input=1_000_000), "claude-haiku-4-5-20251001") == pytest.approx(1.00)
     assert cost(Usage(input=1), "qwen3:8b") is None
-
-
-def test_the_price_file_says_when_and_where_it_was_read():
-    path = Path(__file__).parents[3] / "ctxfold" / "models" / "prices.json"
-    prices = json.loads(path.read_text(encoding="utf-8"))
-    assert prices["read"]
-    assert prices["sources"]
-    for rates in prices["models"].values():
-        assert rates["cache_read"] < rates["input"] < rates["cache_write"] < rates["output"]
 
 
 def test_the_sdk_is_not_imported_until_a_model_is_asked(monkeypatch: pytest.MonkeyPatch):

@@ -1,6 +1,7 @@
 """`count` is exact, deterministic and never refuses a text."""
 
 import random
+import time
 
 import pytest
 import tiktoken
@@ -79,34 +80,17 @@ def test_pieces_joined_are_the_text_and_none_is_too_large(unit: str, times: int)
     assert all(0 < len(piece) <= counter.PIECE and len(piece.encode()) <= 100_000 for piece in cut)
 
 
-def test_a_block_that_was_counted_is_not_tokenized_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    block = "a block that stands in many views\n" * 50
-    known = tokens.count(block)
+@pytest.mark.parametrize(
+    "text", ["漢" * 400_000, "word " * 400_000, "aB" * 1_000_000], ids=["CJK", "words", "one line"]
+)
+def test_twice_the_text_takes_about_twice_the_time(text: str) -> None:
+    def seconds(part: str) -> float:
+        started = time.process_time()
+        tokens.count(part)
+        return time.process_time() - started
 
-    def refuse(_: str) -> list[int]:
-        raise AssertionError("tokenized again")
-
-    monkeypatch.setattr(counter, "_encode", refuse)
-    assert tokens.count(block) == known
-
-
-def test_counts_are_kept_in_bounded_memory() -> None:
-    memory = counter._Memory(most=4)
-    for tokens_, word in enumerate(("one", "two", "three", "four", "five", "five", "four")):
-        if memory.find(word) is None:
-            memory.keep(word, tokens_)
-        held = {**memory._older, **memory}
-        assert word in held
-        assert len(held) <= 4
-    assert memory.find("one") is None
-
-
-def test_a_counted_block_leaves_no_text_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    memory = counter._Memory(most=4)
-    monkeypatch.setattr(counter, "_pieces", memory)
-    tokens.count("long " * 4_000)
-    assert memory
-    assert all(len(key) <= counter._SHORT for key in memory)
+    tokens.count(text[:1_000])
+    assert seconds(text) < 6 * seconds(text[: len(text) // 2]) + 0.05
 
 
 @settings(max_examples=25)
