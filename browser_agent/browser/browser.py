@@ -91,7 +91,7 @@ class Browser:
             BrowserGone: nothing answers there.
         """
         if not endpoint.startswith(("http://", "https://", "ws://", "wss://")):
-            raise InputError(f"{endpoint!r} is no browser endpoint; give http://host:port or ws://host:port/…")
+            raise InputError(f"{endpoint!r} is not a browser endpoint; give http://host:port or ws://host:port/…")
         return await cls._start(LaunchPlan(endpoint=endpoint), egress, report)
 
     @classmethod
@@ -171,7 +171,7 @@ class Browser:
         except (Error, OSError, ValueError) as error:
             if storage_state is not None and self._running.chromium.is_connected():
                 raise InputError(
-                    f"{str(storage_state)!r} is no storage state that can be read; save one first"
+                    f"{str(storage_state)!r} is not a storage state that can be read; save one first"
                 ) from error
             raise BrowserGone("the browser is gone; start again") from error
 

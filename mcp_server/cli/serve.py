@@ -217,14 +217,6 @@ _NAME = 40
     help="With --url: sent with each request; env:VARIABLE keeps a secret off the command line.",
 )
 @click.option("--measure", is_flag=True, help="Change and keep nothing; report at the end what would be saved.")
-@click.option(
-    "--timeout",
-    type=click.FloatRange(1),
-    default=600,
-    show_default=True,
-    metavar="SECONDS",
-    help="How long the server may be silent during a call.",
-)
 @store_option
 @click.argument("command", nargs=-1, type=click.UNPROCESSED)
 def wrap(
@@ -233,7 +225,6 @@ def wrap(
     url: str | None,
     headers: tuple[str, ...],
     measure: bool,
-    timeout: float,
     store: str | None,
     command: tuple[str, ...],
 ) -> None:
@@ -260,7 +251,7 @@ def wrap(
     from mcp_server.wrap.proxy import WrapTarget, run_wrap
 
     keeper = Keeper(KeeperSettings(name, store, budget, measure))
-    run_wrap(WrapTarget(command, dict(os.environ), url or "", dict(map(_read_header, headers)), timeout), keeper, pipes)
+    run_wrap(WrapTarget(command, dict(os.environ), url or "", dict(map(_read_header, headers))), keeper, pipes)
 
 
 def _name_session(words: Sequence[str]) -> str:
