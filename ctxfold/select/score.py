@@ -74,7 +74,9 @@ PAGE = Weights(
 
 
 class Worth:
-    """What each piece adds to what is shown: freshness x (values + words + oddness of shape), less for what is shown already."""
+    """What each piece adds to what is shown: freshness x (values + words + oddness of shape), less for what is shown
+    already.
+    """
 
     def __init__(self, pieces: Sequence[Piece], query: str, weights: Weights) -> None:
         self._novelty = [weights.again**times for times in range(3)]
@@ -106,7 +108,9 @@ class Worth:
 
 
 def _lift_neighbours(worths: Sequence[float], share: float) -> list[float]:
-    """What each piece gets from those before and after it: an answer stands after its subject more often than before it."""
+    """What each piece gets from those before and after it: an answer stands after its subject more often than before
+    it.
+    """
     lifts = [0.0] * len(worths)
     forwards, backwards = range(len(worths)), range(len(worths) - 1, -1, -1)
     for order, passed in ((forwards, share), (backwards, share * _BACKWARDS)) if share else ():
@@ -180,7 +184,9 @@ def _weigh_values(pieces: Sequence[Piece], query: str, weights: Weights) -> dict
 
 
 def _weigh_shapes(pieces: Sequence[Piece]) -> dict[tuple[int, str], tuple[float, float]]:
-    """For each shape of a document's lines the share that likeness leaves of their worth, and the bits by which it is rarer than others."""
+    """For each shape of a document's lines the share that likeness leaves of their worth, and the bits by which it is
+    rarer than others.
+    """
     lines: dict[int, Counter[str]] = {}
     for piece in pieces:
         if piece.group:
@@ -201,7 +207,9 @@ def _name_fact(value: str, name: str) -> str:
 
 @lru_cache(maxsize=65_536)
 def is_id(value: str) -> bool:
-    """Whether a value is built as what names one thing or counts it exactly: letters with digits, joined parts, many digits."""
+    """Whether a value is built as what names one thing or counts it exactly: letters with digits, joined parts, many
+    digits.
+    """
     value = _number_of(value)
     if " " in value or len(value) > _LONGEST_ID:
         return False
@@ -257,12 +265,15 @@ class BM25:
         """How well each document fits a query.
 
         Args:
-            query: its words, as `query_words` gives them; a word given twice counts once. Or what each counts, as `query_weights` says.
-            neighbours: for sentences in text order, the share of its score that each passes on to the next, which passes the same share of
+            query: its words, as `query_words` gives them; a word given twice counts once. Or what each counts, as
+                `query_weights` says.
+            neighbours: for sentences in text order, the share of its score that each passes on to the next, which
+                passes the same share of
                 that on, and so forth; three quarters of it go to the one before. From 0, the plain score, to below 1.
 
         Returns:
-            One score a document, in order. Without the bonus it is 0.0 where no word of the query stands; with it, where none stands
+            One score a document, in order. Without the bonus it is 0.0 where no word of the query stands; with it,
+            where none stands
             anywhere.
         """
         lengths = self._lengths

@@ -117,7 +117,7 @@ def mask_line(line: Line, mask: Mask) -> Line:
     """A line of a full form with its text masked; the marks of who speaks stay."""
     opening = line.text[: len(line.text) - len(line.text.lstrip("<> "))] if mask is stars else ""
     text = opening + mask(line.text[len(opening) :])
-    return line if text == line.text else line.reworded(text)
+    return line if text == line.text else line.reword(text)
 
 
 def mask_tiles(tx: Writing, session: int, masks: Masks) -> int:
