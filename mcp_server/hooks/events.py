@@ -43,7 +43,7 @@ class Conversation:
     transcripts: dict[Path, Transcript] = field(default_factory=dict)
 
     def record_new(self, event: HookEvent) -> None:
-        """Record what is new: from the host's transcript file, or from messages that a host without one sends along."""
+        """Record new messages: of the host's transcript file, or those that a host without one sends along."""
         host = HOSTS[self.host]
         if isinstance(event.payload.get("messages"), list):
             self.session.record(host.codec.decode(event.payload))
@@ -62,7 +62,7 @@ class Conversations:
     def using(self, host: str, conversation_id: str) -> Iterator[Conversation]:
         """One conversation of a host, opened if it is not yet. Raises CtxfoldError: its session cannot be opened.
 
-        After a failure it is closed, so that what was read of its transcript and not recorded is read again.
+        After a failure it is closed, so that transcript lines which were read but not recorded are read again.
         """
         name = name_conversation(host, conversation_id)
         conversation = self._open.pop(name, None)
@@ -195,7 +195,7 @@ def _replace_texts(value: Any, replacements: Mapping[str, str]) -> Any:
 
 
 def split_view(session: Session, parts: int, size: int) -> list[str]:
-    """The view of all that was said, and ids that calls named and it leaves out, in at most `parts` of `size` characters."""
+    """The view, and ids of calls that it leaves out, in at most `parts` of `size` characters."""
     room = size * parts - (size // 4 if parts > 1 else 0)  # parts are cut between lines and so leave some room unused
     most = int(room * (1 - _NAMED_SHARE))
     budget = most // 2
