@@ -46,7 +46,8 @@ class Turn:
 class BranchSummary:
     """The turns of a branch that are on no other branch, in path order; of many, the newest.
 
-    `forked_at`: the last step it shares; `earlier`: refs of its own steps before those turns; `visited`: its last event.
+    `forked_at`: the last step it shares; `earlier`: refs of its own steps before those turns; `visited`: its last
+    event.
     """
 
     branch: str

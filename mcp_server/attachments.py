@@ -1,4 +1,4 @@
-"""Resources and briefings."""
+"""The resources (view, blocks, steps, tree, to-do), the briefings `resume`, `fold`, `drop`, `handoff`; completion."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from ctxfold import Session
 from ctxfold.errors import InputError, RefError
 from ctxfold.text.words import counted
 from ctxfold.tokens import count
-from ctxfold.view.result import Result, bounded
+from ctxfold.view.result import ToolResult, shorten_result
 from ctxfold.workspace import Block, RawStep, Tile, spans
 from mcp_server.prompts import fill_prompt, read_description
 from mcp_server.sessions.pool import Pools, SessionPool, current_principal, pool_for
 
 _HANDOFF = 4000
-"""Tokens a handoff may take when none were said."""
+"""Tokens of a handoff without a budget."""
 _STEPS = re.compile(r"s?(\d{1,9})(?:\s*(?:\.\.|-|–)\s*s?(\d{1,9}))?")
 
 
@@ -57,7 +57,7 @@ BRIEFINGS: tuple[Callable[..., Awaitable[str]], ...] = (resume, fold, drop, hand
 
 
 def make_briefings() -> list[Prompt]:
-    """Every briefing as the SDK wants it, words from files. Raises ValueError: a briefing's words and arguments don't match."""
+    """Every briefing for the SDK, with texts from files. Raises ValueError: a text names other arguments."""
     return [_make_prompt(function) for function in BRIEFINGS]
 
 
@@ -76,7 +76,7 @@ def _make_prompt(function: Callable[..., Awaitable[str]]) -> Prompt:
 
 
 async def _newest(pool: SessionPool) -> str:
-    """The session that was written to last. Raises InputError: there is none."""
+    """The session that was written to last. Raises InputError: the store has no session."""
     found = await pool.list()
     if not found:
         raise InputError("no session yet: open_session makes one")
@@ -84,7 +84,7 @@ async def _newest(pool: SessionPool) -> str:
 
 
 def _frame_steps(name: str, opened: Session, steps: str) -> str:
-    """The words of a briefing around the log of some steps, within the session's budget."""
+    """Put a briefing's text around the log of some steps, within the session's budget."""
     named = _STEPS.fullmatch(steps.strip())
     if named is None:
         raise InputError("steps are given as 20..48, or one as 20")
@@ -93,12 +93,14 @@ def _frame_steps(name: str, opened: Session, steps: str) -> str:
     blanks = {"session": opened.name, "steps": where, "first": first, "last": last}
     room = opened.budget - count(fill_prompt(f"briefings/{name}.text", view="", **blanks))
     return fill_prompt(
-        f"briefings/{name}.text", view=bounded(Result(opened.recall(where).text, where), "", room).text, **blanks
+        f"briefings/{name}.text",
+        view=shorten_result(ToolResult(opened.recall(where).text, where), "", room).text,
+        **blanks,
     )
 
 
 def _frame_view(name: str, opened: Session, budget: int) -> str:
-    """The words of a briefing around a view, all of it within a budget."""
+    """Put a briefing's text around a view, within a budget."""
     blanks = {"session": opened.name, "tokens": budget, "budget": budget}
     frame = count(fill_prompt(f"briefings/{name}.text", view="", **blanks))
     view = opened.view(budget=budget - frame)
@@ -109,12 +111,12 @@ ROOT = "ctxfold://sessions"
 
 _Ref = PromptReference | ResourceTemplateReference
 
-_MOST = 100
-"""Most completions a client may be given."""
+_MAX_COMPLETIONS = 100
+"""Completions that the protocol lets a server give."""
 
 
 def list_changed(session: str) -> frozenset[str]:
-    """The addresses whose text may be another after a session changed."""
+    """The addresses of resources that a change of a session may change."""
     return frozenset((ROOT, *(f"{ROOT}/{session}/{part}" for part in ("context", "blocks", "tree", "todo"))))
 
 
@@ -155,7 +157,7 @@ def serve_completion(server: MCPServer[Pools], pools: Pools) -> None:
 
 
 async def _complete(pool: SessionPool, argument: CompletionArgument, given: dict[str, str]) -> Completion | None:
-    """What an argument may be, given what was typed of it and the arguments before it; None where nothing is known."""
+    """Complete an argument from its first letters and the arguments before it; None for an unknown argument."""
     match argument.name:
         case "session":
             found = [info.name for info in await pool.list() if info.name.startswith(argument.value)]
@@ -164,7 +166,7 @@ async def _complete(pool: SessionPool, argument: CompletionArgument, given: dict
             found = [str(n) for n in range(tip, 0, -1) if str(n).startswith(argument.value)]
         case _:
             return None
-    return Completion(values=found[:_MOST], total=len(found), has_more=len(found) > _MOST)
+    return Completion(values=found[:_MAX_COMPLETIONS], total=len(found), has_more=len(found) > _MAX_COMPLETIONS)
 
 
 def _make_reader(read: Callable[[Session], str]) -> Callable[..., Awaitable[str]]:
@@ -192,7 +194,7 @@ def _format_todo(opened: Session) -> str:
 
 
 def _format_blocks(opened: Session) -> str:
-    """The workspace's blocks, a line each. What is older than any budget shows stands as one."""
+    """List the workspace's blocks, a line each. All that is older than any budget shows is one line."""
     workspace = opened.workspace
     older = workspace.older
     head = [f"older: to s{older.last} · {counted(older.count, 'step')}, raw {older.raw} tokens"] if older else []
@@ -204,7 +206,8 @@ def _format_block(block: Block) -> str:
         case RawStep():
             return f"s{block.n} · raw · {block.tokens} tokens"
         case Tile():
-            return f"{block.id} · {spans(block.steps)} · {block.scale}, {block.status} · {block.tokens} tokens, raw {block.raw}"
+            what = f"{spans(block.steps)} · {block.scale}, {block.status}"
+            return f"{block.id} · {what} · {block.tokens} tokens, raw {block.raw}"
 
 
 def _format_tree(opened: Session) -> str:

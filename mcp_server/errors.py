@@ -1,4 +1,4 @@
-"""Words any failure for a model: one line that says what is wrong, the next call, and an example of one that passes."""
+"""Words any failure for a model: one line with the fault, the next call, and an example of a call that passes."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Form:
     accepts: Callable[[dict[str, Any]], bool]
 
     def write_example(self, place: Place = ()) -> str:
-        """A call that passes, with the argument at a place first; for no place, one that gives more than the session."""
+        """A call that passes, with the argument at a place first; for no place, with one argument more than needed."""
         properties = self.schema.get("properties", {})
         if not place or place[0] not in properties:
             required = self.schema.get("required", ())
@@ -194,7 +194,7 @@ _log = logging.getLogger(__name__)
 
 
 def explain_error(error: Exception, where: str, form: Form | None = None) -> str:
-    """A failure in one line for a model: what is wrong and the next call.
+    """Explain a failure to a model in one line: the fault and the next call.
 
     `where`: the tool, prompt or resource; `form`: its arguments, if it is a tool.
     """

@@ -1,4 +1,4 @@
-"""One MCP server of tools, resources and briefings, whose failures name the next call and whose changes are reported."""
+"""One MCP server of tools, resources and briefings; failures name the next call, and changes are reported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The actions on a page, their outcomes, and `perform`, which does an action and returns its outcome."""
+"""Defines the actions that a decider may ask for, as a closed union with a JSON schema, and their results."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Ref = Annotated[
         json_schema_extra={"examples": ["e12"]},
     ),
 ]
-"""An element: its ref from the last observation, or what it is called when its turn comes."""
+"""An element: its ref from the last observation, or its name on the page when its turn comes."""
 
 Words = Annotated[str, Field(min_length=1)]
 
@@ -83,7 +83,7 @@ class FieldValue(_ActionValue):
     @field_validator("value", mode="before")
     @classmethod
     def _as_text(cls, value: object) -> object:
-        """A box's true, and a number, as they are written."""
+        """Take true, false and numbers as they are written."""
         return str(value).lower() if isinstance(value, bool | int | float) else value
 
 
@@ -194,7 +194,9 @@ class Find(_ActionValue):
 
 
 class Read(_ActionValue):
-    """Show a part of the page in full: element `ref`, or the whole page; `page` counts from 1; `links` adds where links lead."""
+    """Show a part of the page in full: element `ref`, or all of it; `page` counts from 1; `links` adds where links
+    lead.
+    """
 
     kind: Literal["read"]
     ref: Ref | None = None
@@ -203,7 +205,7 @@ class Read(_ActionValue):
 
 
 class ExtractValues(_ActionValue):
-    """Take the values of a JSON schema off the page and `urls`, each once `click` is clicked; the answer's schema where `wanted` is left out."""
+    """Take values of a JSON schema, else of the answer's, off the page and `urls`, each once `click` is clicked."""
 
     kind: Literal["extract"]
     wanted: dict[str, Any] | None = None
@@ -212,7 +214,9 @@ class ExtractValues(_ActionValue):
 
 
 class Answer(_ActionValue):
-    """End the run with an answer, the passage that bears it, and where that stands; `data` only where the answer has a schema."""
+    """End the run with an answer, the passage that bears it, and its address; `data` only where the answer has a
+    schema.
+    """
 
     kind: Literal["answer"]
     text: str = Field(min_length=1)
@@ -232,13 +236,13 @@ PageAction = (
     Navigate | Back | Click | Hover | Drag | Type | FillForm | Select | Check | Press | Scroll | Upload
     | Download | Dialog | Tab | WaitFor | Find | Read | ExtractValues
 )  # fmt: skip
-"""What `perform` applies."""
+"""The actions that `perform` does."""
 
 Terminal = Answer | GiveUp
-"""What ends a run. The agent loop handles these; `perform` never sees one, and its signature says so."""
+"""The actions that end a run. The agent loop handles these, and `perform` never gets one."""
 
 Action = Annotated[PageAction | Terminal, Field(discriminator="kind")]
-"""Everything a decider may ask for, told apart by `kind`."""
+"""Everything a decider may ask for, distinguished by `kind`."""
 
 ACTION: TypeAdapter[PageAction | Terminal] = TypeAdapter(Action)
 """Validates one action from JSON or a dict."""
@@ -296,9 +300,9 @@ class ActionResult(_ActionValue):
     """One action and its result.
 
     Attributes:
-        seen: what a reading action showed, where other actions followed it.
-        late: what the page was kept from sending after the action before.
-        note: what the caller of a successful action would not expect.
+        seen: the part that a reading action showed, where other actions followed it.
+        late: requests of the action before that the page was kept from sending after it.
+        note: something that the caller of a successful action would not expect.
         named: the elements that the action called by name; `action` has their refs.
     """
 

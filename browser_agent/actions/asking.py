@@ -26,10 +26,10 @@ _LISTED = 3
 
 
 async def do_guarded(window: Window, action: act.PageAction, work: Callable[[], Awaitable[Done]]) -> Done:
-    """Do an action; what it makes pages send with effects waits for a yes.
+    """Do an action; requests with effects that it makes pages send wait for a yes.
 
     Raises:
-        Stop: what the action before made the page send late was refused; nothing was done.
+        Stop: a late request of the action before was refused; nothing was done.
         PageLost: the browser does not take the gate's orders; nothing was done.
     """
     gate = window.settings.gate
@@ -86,7 +86,9 @@ async def _do_held(window: Window, gate: Gate, work: Callable[[], Awaitable[Done
 
 
 async def _answer(window: Window, gate: Gate, work: Awaitable[T]) -> tuple[T, bool]:
-    """Do `work`, and ask about what it makes a page send. Returns its result, and whether something was agreed to."""
+    """Do `work`, and ask about the requests that it makes a page send. Returns its result, and whether something was
+    agreed to.
+    """
     task = asyncio.ensure_future(work)
     agreed = False
     try:
@@ -100,7 +102,7 @@ async def _answer(window: Window, gate: Gate, work: Awaitable[T]) -> tuple[T, bo
 
 
 async def _ask(window: Window, gate: Gate) -> bool:
-    """Ask a person about what the gate holds, and let it go or drop it."""
+    """Ask a person about the held requests, and let them go or drop them."""
     held, scrub = gate.held, window.settings.secrets.scrub
     lines = [str(effect) for effect in held[:_LISTED]]
     if len(held) > _LISTED:

@@ -40,13 +40,13 @@ _REASONS = (
     ("clicking the checkbox did not change", "{ref} does not change by clicking it"),
     ("non-multiple file input", "{ref} takes one file only"),
 )
-"""Parts of Playwright's messages, and what a model is told in place of them."""
+"""Parts of Playwright's messages, and our words for them."""
 
 
 async def attempt(window: Window, work: Coroutine[Any, Any, T], ref: str) -> T:
     """Do `work` on the element `ref`, in the time one action has. Raises Stop: the element does not take it."""
     try:
-        return await window.running(work, window.limits.action + 0.3)
+        return await window.run(work, window.limits.action + 0.3)
     except (Error, TimeoutError) as error:
         message = str(error).lower()
         for sign, reason in _REASONS:
@@ -88,14 +88,14 @@ def find_element(window: Window, ref: str) -> Element:
     control = window.controls.now.get(ref)
     if control is None:
         raise Stop("unknown_ref", f"{ref} is not in the last observation{_suggest(window, ref)}")
-    return Element(window, control, window.element(ref))
+    return Element(window, control, window.locate(ref))
 
 
 def reveal_secrets(window: Window, url: str, text: str) -> str:
     """`text` as it is typed into a document at `url`, with each secret for its placeholder.
 
     Raises:
-        Stop: there is no such secret, or it does not belong there.
+        Stop: no secret has that name, or it does not belong there.
     """
     secrets = window.settings.secrets
     try:
@@ -109,7 +109,7 @@ def reveal_secrets(window: Window, url: str, text: str) -> str:
 
 
 def _suggest(window: Window, ref: str) -> str:
-    near = window.controls.nearest(ref)
+    near = window.controls.find_nearest(ref)
     if near is not None and near.ref != ref:
         return f"; the nearest now is {near.ref} ({near.role})"
     return "; refs live for one observation: use one from the latest"
@@ -132,7 +132,7 @@ _NO_LETTERS = re.compile(r"[\W\d_]+")
 _MARK = re.compile(r"\s+[^\w\s]|[^\w\s]+(?:\s|$)|[(\[]")
 """How the rest of a name begins after words that may be used for all of it."""
 _WORD = re.compile(rf"\s|{_MARK.pattern}")
-"""The same for fields and boxes, which show what is put into them."""
+"""The same for fields and boxes, which show their values."""
 _NAMED = 5
 """So many elements are listed where a name fits none, or several."""
 
@@ -155,7 +155,7 @@ async def resolve(window: Window, action: act.PageAction) -> tuple[act.PageActio
     found = {name: _find_one(window.controls.now, name, roles) for name in named}
     refs = {name: control.ref for name, control in found.items()}
     for ref in gone:
-        drawn = window.controls.successor(ref)
+        drawn = window.controls.find_successor(ref)
         if drawn is None:
             raise Stop("stale_ref", f"{ref} is no longer on the page{_suggest(window, ref)}")
         refs[ref] = drawn.ref
@@ -166,13 +166,13 @@ async def _is_there(window: Window, ref: str) -> bool:
     if ref not in window.controls.now:
         return False
     try:
-        return await window.running(window.element(ref).count(), window.limits.action) > 0
+        return await window.run(window.locate(ref).count(), window.limits.action) > 0
     except (Error, TimeoutError):
         return False
 
 
 def _find_one(controls: Mapping[str, Control], name: str, roles: Collection[str]) -> Control:
-    """The one element of a name. Raises Stop: there is none, or there are several."""
+    """The one element of a name. Raises Stop: no element has it, or several do."""
     found = find_named(controls, name, roles)
     if len(found) == 1:
         return found[0]
@@ -196,7 +196,7 @@ def find_named(controls: Mapping[str, Control], name: str, roles: Collection[str
 
     Args:
         controls: those of the page, by their refs.
-        name: what the element is called.
+        name: the name of the element.
         roles: roles that the action is meant for; they go first, then other controls, then anything that has a name.
 
     Returns:
@@ -243,17 +243,6 @@ def _letters(name: str) -> str:
 _ASIDE = ((0.1, 0.5), (0.9, 0.5), (0.5, 0.1), (0.5, 0.9))
 """Places of an element, in parts of its width and height, where one with a covered middle is clicked."""
 _ASIDE_MS = 250
-_COVER = """e => {
-  const box = e.getBoundingClientRect();
-  let cover = document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2);
-  if (!cover || e.contains(cover)) return [];
-  for (let up = cover; up && up !== document.body && !up.contains(e); up = up.parentElement) cover = up;
-  const controls = [cover, ...cover.querySelectorAll('a[href],button,input,select,textarea,[role=button],[role=link]')];
-  const name = c => c.getAttribute('aria-label') || c.innerText || c.value || c.title || '';
-  return controls.map(c => name(c).replace(/\\s+/g, ' ').trim()).filter(Boolean).slice(0, 20);
-}"""
-"""The names of the controls that lie over the middle of an element."""
-_COVERING = 4
 _SCROLL = files("browser_agent.actions").joinpath("scroll.js").read_text(encoding="utf-8")
 _GROWS = 1.0
 """Seconds in which a list that goes on without an end brings its next part."""
@@ -283,10 +272,8 @@ async def click(window: Window, action: act.Click) -> str:
     try:
         await element.attempt(element.locator.click())
     except Stop as stop:
-        if not stop.covered:
+        if not stop.covered or not await _click_aside(element):
             raise
-        if not await _click_aside(element):
-            raise await _name_cover(element) from stop
     return f"clicked {action.ref}"
 
 
@@ -295,30 +282,17 @@ async def _click_aside(element: Element) -> bool:
     window = element.window
     for across, down in _ASIDE:
         with contextlib.suppress(Error, TimeoutError):
-            box = await window.running(element.locator.bounding_box(timeout=_ASIDE_MS), window.limits.probe)
+            box = await window.run(element.locator.bounding_box(timeout=_ASIDE_MS), window.limits.probe)
             if box is None:
                 return False
             place: Position = {"x": box["width"] * across, "y": box["height"] * down}
-            await window.running(element.locator.click(position=place, timeout=_ASIDE_MS), window.limits.probe)
+            await window.run(element.locator.click(position=place, timeout=_ASIDE_MS), window.limits.probe)
             return True
     return False
 
 
-async def _name_cover(element: Element) -> Stop:
-    """Name the controls of whatever covers an element, by their refs."""
-    window = element.window
-    try:
-        names = await window.running(element.locator.evaluate(_COVER), window.limits.probe)
-    except (Error, TimeoutError):
-        names = []
-    called = {clean(str(name)) for name in names} - {""}
-    refs = [one.ref for one in window.controls.now.values() if one.name in called and one.ref != element.ref]
-    what = f", which holds {', '.join(refs[:_COVERING])}; use that first" if refs else "; deal with that one first"
-    return Stop("not_possible", f"another element covers {element.ref}{what}", covered=True)
-
-
 async def press(window: Window, action: act.Press) -> str | Said:
-    """Press a key on an element, or on whatever has the focus. Raises Stop: no such key, or a secret of another site."""
+    """Press a key on an element, or where the focus is. Raises Stop: no such key, or a secret of another site."""
     if action.ref is None:
         key = reveal_secrets(window, window.page.url, action.key)
         focused = await attempt(window, window.page.evaluate(_FOCUSED), "the page")

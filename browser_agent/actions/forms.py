@@ -1,4 +1,4 @@
-"""Fills fields, chooses options, sets boxes, uploads and downloads files, and hides what is typed into password fields."""
+"""Fills fields, chooses options, sets boxes, uploads and downloads files, and hides text typed into password fields."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ async def hide_typed(
 
     Args:
         window: the page as it was seen last.
-        actions: what is to be done there. A field that cannot be judged in time counts as one for passwords. One that
+        actions: to be done there. A field that cannot be judged in time counts as one for passwords. One that
             is called by a name which the page does not have belongs to the address that the actions open before.
         renamed: the refs that are used now for those that the actions name, where these are others.
     """
@@ -86,7 +86,7 @@ async def _hide(window: Window, target: str | None, text: str, url: str) -> str:
     control = named[0] if len(named) == 1 else window.controls.now.get(target)
     if control is None:
         return secrets.learn(text, url).placeholder if not is_ref(target) and is_called_password(target) else text
-    field = window.element(control.ref)
+    field = window.locate(control.ref)
     try:
         guarded = is_called_password(control.name) or await is_password(field, seconds)
     except Error:  # it is gone, which is not a reason to show the text
@@ -201,7 +201,7 @@ async def _choose(element: Element, values: tuple[str, ...]) -> None:
 
 
 async def check(window: Window, action: act.Check) -> str:
-    """Set a checkbox, radio button or switch. Raises Stop: the element is none of these."""
+    """Set a checkbox, radio button or switch. Raises Stop: it is another element."""
     await _set_box(find_element(window, action.ref), action.checked)
     return f"{action.ref} is {'checked' if action.checked else 'unchecked'}"
 

@@ -18,10 +18,10 @@ from browser_agent.browser.window import DialogOpened, PageLost, PageSilent, Win
 from browser_agent.network.egress import origin_of
 
 _CONNECTIONS = 6
-"""How many a browser opens to one host at a time."""
+"""How many connections a browser opens to one host at a time."""
 _INTERRUPTED = "interrupted by another navigation"
 _NET = re.compile(r"net::ERR_([A-Z_]+)")
-_SAYS = {
+_NET_REASONS = {
     "NAME_NOT_RESOLVED": "no host of that name is known",
     "CONNECTION_REFUSED": "nothing answers at that address",
     "CONNECTION_RESET": "the server broke the connection off",
@@ -31,12 +31,11 @@ _SAYS = {
     "ADDRESS_UNREACHABLE": "there is no way to that host",
     "INTERNET_DISCONNECTED": "this machine is offline",
     "TOO_MANY_REDIRECTS": "the server redirects in circles",
-    "INVALID_URL": "that is no address",
+    "INVALID_URL": "that is not an address",
     "UNSAFE_PORT": "browsers refuse that port",
     "SSL_PROTOCOL_ERROR": "the server speaks no proper TLS there; http:// may work",
 }
-
-
+"""Chromium's errors in our words."""
 _RULES = {
     "allowed": "the address was refused",
     "domain": "that domain is not allowed; start again with --allow DOMAIN to reach it",
@@ -45,7 +44,7 @@ _RULES = {
 
 
 async def navigate(window: Window, action: Navigate) -> str:
-    """Open an address in the current tab. Raises Stop: the scheme is refused, or the address cannot be opened; the message says why."""
+    """Open an address in the current tab. Raises Stop: it is refused, or cannot be opened; the message says why."""
     check_address(action.url)
     _check_rule(window, action.url)
     seconds = window.limits.navigation
@@ -73,17 +72,17 @@ async def navigate(window: Window, action: Navigate) -> str:
 
 
 async def _make_room(window: Window) -> None:
-    """Have a page that holds all of a host's connections let go of them: until it does, the next one from there is not even asked for."""
+    """Stop the requests of a page that holds all connections to a host, since the next page waits for one of them."""
     if window.events.in_flight() >= _CONNECTIONS:
         with contextlib.suppress(Error, TimeoutError):  # it hangs, or is leaving already
             await asyncio.wait_for(window.page.evaluate("stop()"), window.limits.probe)
 
 
 async def _go(window: Window, url: str, seconds: float) -> None:
-    """Open an address; once more if the page before it was just leaving for another by itself."""
+    """Open an address; once more if the page before it was just leaving for another."""
     for attempt in (1, 2):
         try:
-            await window.running(window.page.goto(url, wait_until="commit", timeout=seconds * 1000), seconds + 0.3)
+            await window.run(window.page.goto(url, wait_until="commit", timeout=seconds * 1000), seconds + 0.3)
             return
         except Error as error:
             if attempt == 2 or _INTERRUPTED not in error.message:
@@ -91,11 +90,11 @@ async def _go(window: Window, url: str, seconds: float) -> None:
 
 
 async def go_back(window: Window, _: Back) -> str:
-    """Go one page back. Raises Stop: there is no page before this one."""
+    """Go one page back. Raises Stop: this is the first page."""
     seconds, page = window.limits.navigation, window.page
     before = page.url
     try:
-        response = await window.running(page.go_back(wait_until="commit", timeout=seconds * 1000), seconds + 0.3)
+        response = await window.run(page.go_back(wait_until="commit", timeout=seconds * 1000), seconds + 0.3)
     except TimeoutError as error:
         raise Stop("timed_out", "the page before this one does not come; navigate to it by address") from error
     except Error as error:
@@ -106,15 +105,15 @@ async def go_back(window: Window, _: Back) -> str:
 
 
 def check_address(url: str) -> None:
-    """Let through web addresses alone. Raises Stop: another scheme, or no address at all."""
+    """Let web addresses through. Raises Stop: another scheme, or not an address."""
     try:
         parts = urlsplit(url)
     except ValueError as error:
-        raise Stop("not_possible", "that is no address; give one such as https://host/path") from error
+        raise Stop("not_possible", "that is not an address; give one such as https://host/path") from error
     if url == "about:blank" or (parts.scheme in {"http", "https"} and parts.netloc):
         return
     if not parts.scheme or parts.scheme in {"http", "https"} or "." in parts.scheme:
-        raise Stop("not_possible", "that is no full address; give one such as https://host/path")
+        raise Stop("not_possible", "that is not a full address; give one such as https://host/path")
     raise Stop("refused", "only http:// and https:// addresses are opened")
 
 
@@ -128,7 +127,7 @@ async def check_barred(window: Window) -> None:
     if barred is None or proxy is None:
         return
     try:
-        await window.running(window.page.goto("about:blank"), window.limits.repair)
+        await window.run(window.page.goto("about:blank"), window.limits.repair)
     except (Error, TimeoutError, DialogOpened, PageLost, PageSilent):
         await window.recover()
     refusal = next((one for one in reversed(proxy.refusals) if (one.host, one.port) == barred), None)
@@ -152,7 +151,7 @@ def _explain(message: str) -> str:
     name = code[1]
     if name.startswith("CERT_"):
         return "the server's certificate is not valid"
-    return _SAYS.get(name, f"the address cannot be opened ({name.lower().replace('_', ' ')})")
+    return _NET_REASONS.get(name, f"the address cannot be opened ({name.lower().replace('_', ' ')})")
 
 
 async def answer_dialog(window: Window, action: Dialog) -> str:
@@ -163,28 +162,30 @@ async def answer_dialog(window: Window, action: Dialog) -> str:
 
 
 async def use_tab(window: Window, action: Tab) -> str:
-    """Do one thing with the tabs. Raises Stop: there is no such tab, or its address cannot be opened."""
+    """List, open, switch or close tabs. Raises Stop: no such tab, or its address cannot be opened."""
+    pages = window.pages
+    if action.index is not None and action.index > len(pages):
+        raise Stop("nothing_to_do", f"there is no such tab; {len(pages)} open")
+    page = pages[action.index - 1] if action.index is not None else window.page
     match action.op:
         case "list":
-            return f"{len(window.pages)} open"
+            return f"{len(pages)} open"
         case "new":
             if action.url is not None:
                 check_address(action.url)
-            await window.new_tab()
+            await window.open_tab()
             if action.url is not None:
                 await navigate(window, Navigate(kind="navigate", url=action.url))
             return "opened a tab"
         case "switch":
-            page = window.pages[_tab_index(window, action.index)]
             window.turn_to(page)
-            await window.running(page.bring_to_front(), window.limits.action)
+            await window.run(page.bring_to_front(), window.limits.action)
             return "switched tabs"
         case "close":
-            page = window.pages[_tab_index(window, action.index)] if action.index else window.page
-            if len(window.pages) == 1:
-                await window.new_tab()
+            if len(pages) == 1:
+                await window.open_tab()
             try:
-                await window.running(page.close(), window.limits.action)
+                await window.run(page.close(), window.limits.action)
             except Error as error:
                 raise Stop("not_possible", "the tab does not close") from error
             return "closed the tab"
@@ -192,38 +193,35 @@ async def use_tab(window: Window, action: Tab) -> str:
             assert_never(action.op)
 
 
-def _tab_index(window: Window, index: int | None) -> int:
-    if index is None or index > len(window.pages):
-        raise Stop("nothing_to_do", f"there is no such tab; {len(window.pages)} open")
-    return index - 1
-
-
 _QUIET = files("browser_agent.actions").joinpath("quiet.js").read_text(encoding="utf-8")
 _INSTANT = 0.02
+"""The least time waited for anything, in seconds."""
 _STILL = 0.06
-_MOST_STILL = 0.4
-_MOST_STILL_LOADED = 1.2
+"""Seconds without a change after which a document counts as still."""
+_MOST_STILL, _MOST_STILL_LOADED = 0.4, 1.2
+"""Seconds waited at most for a document to be still: after an action, and after it loaded a page."""
 _TAB = 2.0
+"""Seconds in which a tab that a page asked for opens."""
 _SUGGESTS = 0.35
+"""Seconds in which a page that suggests while one types begins to."""
 
 
 async def wait_for(window: Window, action: WaitFor) -> str:
     """Wait for a text, an address or an event. Raises Stop: it did not come within the time given."""
-    time = action.seconds * 1000
-    page = window.page
+    page, events, most, part = window.page, window.events, action.seconds * 1000, action.url or ""
     try:
+        if action.event == "quiet":
+            await settle(window, page, events.mark(), action.seconds)
+            return "it came"
         if action.text is not None:
-            work = page.get_by_text(action.text).first.wait_for(state="visible", timeout=time)
-            await window.running(work, action.seconds + 0.3)
+            work = page.get_by_text(action.text).first.wait_for(state="visible", timeout=most)
         elif action.url is not None:
-            part = action.url
-            await window.running(page.wait_for_url(lambda url: part in url, timeout=time), action.seconds + 0.3)
-        elif action.event == "load":
-            if not await window.events.until(lambda: not window.events.loading(), action.seconds):
-                raise TimeoutError
-            await window.running(page.wait_for_load_state("load", timeout=time), action.seconds + 0.3)
+            work = page.wait_for_url(lambda url: part in url, timeout=most)
+        elif await events.until(lambda: not events.loading(), action.seconds):
+            work = page.wait_for_load_state("load", timeout=most)
         else:
-            await settle(window, page, window.events.mark(), action.seconds)
+            raise TimeoutError
+        await window.run(work, action.seconds + 0.3)
     except TimeoutError as error:
         raise Stop("timed_out", f"it did not come within {action.seconds:g} s") from error
     except Error as error:
@@ -235,7 +233,7 @@ async def settle(window: Window, page: Page, mark: Mark, seconds: float) -> bool
     """Wait until what an action set in motion on `page` has come to rest, `seconds` at most.
 
     Returns:
-        Whether another page stands there now: another document, another address, another tab, or a dialog.
+        Whether the page is another one now: another document, address or tab, or a dialog.
 
     Raises:
         PageLost: the page crashed, closed, or does not answer.
@@ -247,8 +245,8 @@ async def settle(window: Window, page: Page, mark: Mark, seconds: float) -> bool
         return max(_INSTANT, min(most, deadline - clock()))
 
     try:
-        await _still(window, left(_MOST_STILL))
-        await window.opened_tab(left(_TAB))
+        await _wait_until_still(window, left(_MOST_STILL))
+        await window.wait_for_tab(left(_TAB))
         if window.page != page:  # it opened a tab, which we look at from here on
             mark = Mark(-1, 0, "")
         events = window.events
@@ -259,26 +257,24 @@ async def settle(window: Window, page: Page, mark: Mark, seconds: float) -> bool
         while events.fetching(mark) and deadline - clock() > _INSTANT:
             if not await events.until(lambda: not events.fetching(mark), left(seconds)):
                 break
-            await _still(window, left(most))
+            await _wait_until_still(window, left(most))
         return events.moved(mark) or window.page != page
     except DialogOpened:
         return True
 
 
 async def wait_for_suggestions(window: Window) -> None:
-    """Give a page that suggests while one types the moment it takes to begin."""
-    await _still(window, _MOST_STILL_LOADED, _SUGGESTS)
+    """Wait until a page that suggests while one types has begun to."""
+    await _wait_until_still(window, _MOST_STILL_LOADED, _SUGGESTS)
 
 
-async def _still(window: Window, most: float, first: float = 0.0) -> None:
-    """Let the page's own work run, and wait until its document stops changing, `most` seconds at most.
+async def _wait_until_still(window: Window, most: float, first: float = 0.0) -> None:
+    """Wait until the document of the page stops changing, `most` seconds at most.
 
-    One that does not change at all is waited for `first` seconds.
-
-    A document that is being replaced has no rest to wait for: then this ends at once.
+    A document that does not change at all is waited for `first` seconds, one that is being replaced not at all.
     """
     events = window.events
-    work = window.running(window.page.evaluate(_QUIET, [_STILL * 1000, most * 1000, first * 1000]), most + 0.5)
+    work = window.run(window.page.evaluate(_QUIET, [_STILL * 1000, most * 1000, first * 1000]), most + 0.5)
     rest = asyncio.ensure_future(work)
     leaving = asyncio.ensure_future(events.until(events.unanswered, window.limits.whole))
     try:

@@ -68,13 +68,13 @@ ACTIONS: Mapping[type, Callable[[Window, Any], Awaitable[str | Said]]] = {
 async def perform(
     window: Window, actions: Sequence[act.PageAction], need: str | None = None, *, whole: bool = False
 ) -> Outcome:
-    """Do what a decision asks of the page, then look at it once.
+    """Do the actions of a decision, then look at the page once.
 
     Args:
         window: where to act.
         actions: in order. They stop at the first that cannot be done, and where one replaced the page of a later one
             that has a ref. Without any it just looks. Each that reads shows its part; several share the room.
-        need: what the task is after, in its words: the observation puts that first.
+        need: words of the task: the observation puts the parts that have them first.
         whole: show the page also where its changes alone would do.
 
     Returns:
@@ -94,7 +94,7 @@ async def perform(
 
 @dataclass(slots=True)
 class _Call:
-    """The actions of one call so far, and the looks at the page whose texts share the room of its answer."""
+    """The actions of one call so far, and the looks at the page that share the room of its answer."""
 
     window: Window
     need: str
@@ -118,13 +118,13 @@ class _Call:
         self.results.append(result)
         self.moved = self.moved or changed
         stays = not self.moved or not later or _means_any_page(later[0])
-        self.ended = not result.ok or not stays or window.spent() > window.limits.call
+        self.ended = not result.ok or not stays or window.spent > window.limits.call
 
     async def _do_one(self, action: act.PageAction) -> ActionResult:
         return (await _do(self.window, action))[0]
 
     async def _read(self, result: ActionResult) -> ActionResult:
-        """The result of an action that reads, with what it showed."""
+        """The result of an action that reads, with its observation."""
 
         async def see() -> Done:
             sight = self.sights[len(self.results)] = await look(self.window, Look(_find_view(result.action), self.need))
@@ -168,7 +168,7 @@ class _Call:
         return window.last if kept and len(results) == 1 and results[0].kind == "unknown_ref" else None
 
     async def _look(self, how: Look, kind: OutcomeKind, message: str) -> tuple[OutcomeKind, str]:
-        """Look at the page after the actions. Returns what became of the call: a page may be lost as it is looked at."""
+        """Look at the page after the actions. Returns the kind and message of the call, as the page may be lost."""
         window, number = self.window, len(self.results)
         try:
             self.sights[number] = await look(window, how)
@@ -188,13 +188,13 @@ class _Call:
 
     def _explain_skipped(self, skipped: int) -> tuple[OutcomeKind, str]:
         """Why actions were left though none failed."""
-        if self.window.spent() > self.window.limits.call:
+        if self.window.spent > self.window.limits.call:
             return "timed_out", f"no time for {skipped} more: go on with those"
         return "page_changed", f"the page changed, so {skipped} more were left: look and go on"
 
 
 def _means_any_page(action: act.PageAction) -> bool:
-    """Whether an action may go on after the page changed, because it names what it is after without a ref."""
+    """Whether an action may go on after the page changed, because it does not use a ref."""
     targets = name_targets(action)
     if targets:
         return not any(map(is_ref, targets))

@@ -1,10 +1,11 @@
-"""`Browser`, which starts a browser, opens windows, restarts it when it dies and ends it."""
+"""Starts a browser, opens windows in it, starts it again when it dies, traces a window, and ends it."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Coroutine
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -18,7 +19,7 @@ from browser_agent.browser.gate import Gate
 from browser_agent.browser.limits import LIMITS, Folders, WindowSettings, measure_pace
 from browser_agent.browser.process import (
     BrowserProcess,
-    Plan,
+    LaunchPlan,
     Report,
     kill_browser,
     proxy_settings,
@@ -26,44 +27,33 @@ from browser_agent.browser.process import (
     stop_browser,
 )
 from browser_agent.browser.window import Window
-from browser_agent.network.egress import Egress, FilterProxy, Refusal
+from browser_agent.network.egress import Egress, FilterProxy
 from browser_agent.network.secrets import Secrets
 from browser_agent.observation import BUDGET
 from ctxfold.errors import BrowserGone, InputError
 from ctxfold.tokens import count
 
 _REVIVE_SECONDS = 30.0
+"""Seconds that a browser which died has to start again."""
 _OPEN_SHADOW = """(() => {
   const attach = Element.prototype.attachShadow;
   Element.prototype.attachShadow = function (init) { return attach.call(this, { ...init, mode: 'open' }); };
 })()"""
-"""A component that closes its shadow root to scripts closes it to us too: nothing in it could be read or addressed."""
+"""Opens every shadow root: one that is closed to scripts is closed to us too."""
 _ANY_TEXT = "text"
 _SIZE: ViewportSize = {"width": 1280, "height": 720}
-
-
-def _silent(_: str) -> None:
-    """Say nothing."""
-
-
-async def _start_proxy(egress: Egress | None) -> FilterProxy | None:
-    if egress is None:
-        return None
-    proxy = FilterProxy(egress)
-    await proxy.start()
-    return proxy
 
 
 class Browser:
     """One browser, for as long as its `async with` block. Windows of it share nothing with each other."""
 
-    def __init__(self, plan: Plan, running: BrowserProcess, report: Report, proxy: FilterProxy | None = None) -> None:
+    def __init__(self, plan: LaunchPlan, running: BrowserProcess, report: Report, proxy: FilterProxy | None) -> None:
         self._plan = plan
         self._running = running
+        self._limits = LIMITS
         self._report = report
         self._proxy = proxy
         self._reviving = asyncio.Lock()
-        self._limits = LIMITS
 
     @classmethod
     async def launch(
@@ -72,7 +62,7 @@ class Browser:
         headed: bool = False,
         executable: Path | None = None,
         egress: Egress | None = None,
-        report: Report = _silent,
+        report: Report = lambda _: None,
     ) -> Browser:
         """Start a browser of our own.
 
@@ -80,57 +70,46 @@ class Browser:
             headed: show it.
             executable: the one to start; None finds one, or provides one.
             egress: where it may connect; None lets it connect anywhere.
-            report: told in one line each thing that is done, such as a sandbox that is off.
+            report: called with one line for each thing that is done, such as a sandbox that is off.
 
         Raises:
             BrowserMissing: no browser could be found, provided or started.
         """
-        proxy = await _start_proxy(egress)
-        plan = Plan(headed=headed, executable=executable, proxy=proxy.address if proxy else None)
-        ready = asyncio.ensure_future(
-            asyncio.to_thread(count, _ANY_TEXT)
-        )  # loads the token ranks while the browser starts
-        try:
-            browser = await cls._start(plan, report, proxy)
-        except BaseException:
-            ready.cancel()
-            raise
-        try:
-            await ready
-        except BaseException:  # it is not wanted any more: nobody else knows of it
-            await browser.end()
-            raise
-        return browser
+        return await cls._start(LaunchPlan(headed=headed, executable=executable), egress, report)
 
     @classmethod
-    async def connect(cls, endpoint: str, *, egress: Egress | None = None, report: Report = _silent) -> Browser:
+    async def connect(cls, endpoint: str, *, egress: Egress | None = None, report: Report = lambda _: None) -> Browser:
         """Use a browser that is running already, and leave it running.
 
         Args:
             endpoint: its DevTools address (`http://host:port` or `ws://…/devtools/…`) or a Playwright server's `ws://`.
             egress: where our windows may connect; the browser must then be on this machine. None lets them anywhere.
-            report: told in one line each thing that is done.
+            report: called with one line for each thing that is done.
 
         Raises:
-            InputError: the endpoint is no such address.
+            InputError: the endpoint is not such an address.
             BrowserGone: nothing answers there.
         """
         if not endpoint.startswith(("http://", "https://", "ws://", "wss://")):
-            raise InputError(f"{endpoint!r} is no browser endpoint; give http://host:port or ws://host:port/…")
-        proxy = await _start_proxy(egress)
-        plan = Plan(endpoint=endpoint, proxy=proxy.address if proxy else None)
-        return await cls._start(plan, report, proxy)
+            raise InputError(f"{endpoint!r} is not a browser endpoint; give http://host:port or ws://host:port/…")
+        return await cls._start(LaunchPlan(endpoint=endpoint), egress, report)
 
     @classmethod
-    async def _start(cls, plan: Plan, report: Report, proxy: FilterProxy | None) -> Browser:
-        """A browser by a plan; where none comes, its proxy goes too."""
-        try:
-            started = cls(plan, await start_browser(plan, report), report, proxy)
-        except BaseException:
+    async def _start(cls, plan: LaunchPlan, egress: Egress | None, report: Report) -> Browser:
+        """A browser by a plan, with its proxy. If anything fails, everything that was started ends."""
+        proxy = FilterProxy(egress) if egress is not None else None
+        async with AsyncExitStack() as undo:
             if proxy is not None:
-                await proxy.close()
-            raise
-        started._limits = LIMITS.at_pace(await measure_pace())
+                await proxy.start()
+                plan = replace(plan, proxy=proxy.address)
+                undo.push_async_callback(proxy.close)
+            ranks = asyncio.ensure_future(asyncio.to_thread(count, _ANY_TEXT))  # load while the browser starts
+            undo.callback(ranks.cancel)
+            started = cls(plan, await start_browser(plan, report), report, proxy)
+            undo.push_async_callback(started.end)
+            await ranks
+            started._limits = LIMITS.at_pace(await measure_pace())
+            undo.pop_all()
         return started
 
     @property
@@ -139,14 +118,9 @@ class Browser:
         return self._running.executable
 
     def permit(self, url: str) -> None:
-        """Allow the origin of `url`, such as that of an address a person gave to start from, private or not. Raises InputError: it is no web address."""
+        """Allow the origin of an address that a person gave, private or not. Raises InputError: not a web address."""
         if self._proxy is not None:
             self._proxy.permit(url)
-
-    @property
-    def refusals(self) -> tuple[Refusal, ...]:
-        """The latest connections that were refused; their hosts are what pages asked for."""
-        return tuple(self._proxy.refusals) if self._proxy is not None else ()
 
     async def window(
         self,
@@ -164,8 +138,8 @@ class Browser:
             folders: where downloads go and uploads may come from; None keeps downloads until the browser is closed, and
                 uploads nothing.
             budget: the most one observation may cost, in o200k tokens.
-            secrets: what may be typed by placeholder, each into its own domain, and is scrubbed from all that is seen; None for none yet.
-            gate: holds back what pages send with effects; None lets everything go that may leave the browser.
+            secrets: typed by placeholder, each into its own domain, and scrubbed from all that is seen.
+            gate: holds back requests with effects; None lets all go that may leave the browser.
 
         Raises:
             InputError: the storage state cannot be used.
@@ -197,14 +171,14 @@ class Browser:
         except (Error, OSError, ValueError) as error:
             if storage_state is not None and self._running.chromium.is_connected():
                 raise InputError(
-                    f"{str(storage_state)!r} is no storage state that can be read; save one first"
+                    f"{str(storage_state)!r} is not a storage state that can be read; save one first"
                 ) from error
             raise BrowserGone("the browser is gone; start again") from error
 
     async def _revive(
         self, gate: Gate | None, lost: Chromium | None, storage_state: Path | None = None
     ) -> tuple[BrowserContext, Page]:
-        """Put a new browser in the place of `lost`, unless another window did so already, and open a tab there."""
+        """Start a new browser for a `lost` one, unless another window did so already, and open a tab there."""
         async with self._reviving:
             if lost is self._running.chromium or lost is None:
                 self._report("the browser died; starting it again")
@@ -220,11 +194,11 @@ class Browser:
         await self._finish(stop_browser(self._running))
 
     async def end(self) -> None:
-        """End the browser at once, without asking it; what its pages were doing is lost. One we connected to lives on."""
+        """End the browser at once, without asking it; the work of its pages is lost. One we connected to lives on."""
         await self._finish(kill_browser(self._running))
 
     async def _finish(self, ending: Coroutine[Any, Any, None]) -> None:
-        """See the browser to its end, then the proxy: whoever is cancelled meanwhile still waits, else its driver would be left behind."""
+        """End the browser, then its proxy. A cancelled caller still waits: else the driver would be left running."""
 
         async def finish() -> None:
             try:
@@ -250,20 +224,24 @@ class Browser:
         await self.close()
 
 
-_SECONDS = 20.0
+_TRACE_SECONDS = 20.0
+"""Seconds in which a trace must be written."""
 
 
 @asynccontextmanager
 async def traced(window: Window, path: Path, report: Report) -> AsyncIterator[None]:
-    """Trace a window, and write that to a file at the end of the block, however it ends; what a browser that died had done is not in it. `playwright show-trace` opens it."""
+    """Trace a window, and write a file for `playwright show-trace` at the end of the block, however it ends.
+
+    It lacks the part of a browser that died meanwhile.
+    """
     await window.page.context.tracing.start(screenshots=True, snapshots=True)
     try:
         yield
     finally:
-        with anyio.move_on_after(_SECONDS, shield=True) as writing:
+        with anyio.move_on_after(_TRACE_SECONDS, shield=True) as writing:
             try:
                 await window.page.context.tracing.stop(path=path)
             except Error:
                 report("there is no trace: the browser died, and what it had traced went with it")
         if writing.cancelled_caught:
-            report(f"there is no trace: the browser did not hand it over within {_SECONDS:g} s")
+            report(f"there is no trace: the browser did not hand it over within {_TRACE_SECONDS:g} s")

@@ -1,4 +1,4 @@
-"""The time limits of everything done in the browser, in seconds, and how they follow the pace of the machine."""
+"""Holds the time limits of everything done in the browser, and lengthens them on a slow machine."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from browser_agent.network.secrets import Secrets
 from browser_agent.observation import BUDGET
 
 _EACH = 0.0001
-"""Seconds that the snapshot of one element takes at most; about twice what was measured on a quiet machine."""
+"""Seconds that the snapshot of one element takes at most; about twice the measured time on a quiet machine."""
 
 _LONGEST = 40.0
 """Hosts give a call up after a minute."""
@@ -24,14 +24,18 @@ _LONGEST = 40.0
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Time-outs in seconds, each for one part of a call, at `pace` times what a quiet machine takes.
+    """Time-outs in seconds, each for one part of a call, at `pace` times the time of a quiet machine.
 
-    `action`: one action on an element. `navigation`: until a server answers; the page may go on loading after.
-    `settle`: until the page has come to rest after an action. `observe`: one look at a small page. `probe`: the least a
-    page that seems hung is given to answer. `repair`: closing it, and as much again for opening another. `whole`: one
-    action and the look after it, together; waits that were asked for (`wait_for`) and what a large page takes to be read
-    excepted. `silence`: until a page that does not answer is taken for hung, over several calls. `call`: all actions of one
-    call, after which no further one is begun, whatever the pace: it is the host that waits.
+    Attributes:
+        action: one action on an element.
+        navigation: until a server answers; the page may go on loading after.
+        settle: until the page has come to rest after an action.
+        observe: one look at a small page.
+        probe: the least that a page which seems hung is given to answer.
+        repair: closing a hung page, and as much again for opening another.
+        whole: one action and the look after it, without `wait_for` and the reading of a large page.
+        silence: until a page that does not answer counts as hung, over several calls.
+        call: all actions of one call, after which none is begun, whatever the pace: the host waits.
     """
 
     action: float = 2.0
@@ -53,7 +57,7 @@ class Limits:
         return replace(self, **each, call=self.call)
 
     def to_observe(self, elements: int) -> float:
-        """How long a look at a page of so many elements may take."""
+        """How many seconds a look at a page of so many elements may take."""
         return min(self.observe + elements * _EACH * self.pace, _LONGEST)
 
 
@@ -70,16 +74,16 @@ _SLOWEST = 5.0
 
 
 async def measure_pace() -> float:
-    """How many times as long as a quiet machine this one takes now, 1 at least.
+    """How many times as long as a quiet machine this one takes now, from 1 to 5.
 
-    The load counts beside the measured work: a browser is several processes, which wait for each other where one alone does not.
+    The load counts as well as the measured work: a browser is several processes, and they wait for each other.
     """
     taken = await asyncio.to_thread(_work)
     return min(_SLOWEST, max(1.0, taken / _QUIET, _load()))
 
 
 def _work() -> float:
-    """The median time of a fixed piece of work, which leaves the interpreter to others."""
+    """The median time of a fixed piece of work outside the interpreter."""
     times = []
     for _ in range(_TIMES):
         begun = time.perf_counter()
@@ -89,7 +93,7 @@ def _work() -> float:
 
 
 def _load() -> float:
-    """How many processes wait for each processor; 0 where the system does not tell."""
+    """How many processes wait for each processor; 0 if the system does not say."""
     if not hasattr(os, "getloadavg"):
         return 0.0
     return os.getloadavg()[0] / (os.cpu_count() or 1)
@@ -97,7 +101,7 @@ def _load() -> float:
 
 @dataclass(frozen=True, slots=True)
 class Folders:
-    """Where downloads go, and below which folders files may be uploaded from (none, if not said)."""
+    """Where downloads go, and the folders that files may be uploaded from."""
 
     downloads: Path
     uploads: tuple[Path, ...] = ()
@@ -105,10 +109,15 @@ class Folders:
 
 @dataclass(frozen=True, slots=True)
 class WindowSettings:
-    """The folders of a window, the most one observation costs (o200k tokens), the secrets that may be typed, and the time limits it begins with.
+    """How a window is used.
 
-    `keeps` says that whoever reads the observations keeps earlier ones beside them: then what those showed is not shown again. A `gate` holds back
-    what pages send with effects; None lets everything go that may leave the browser.
+    Attributes:
+        folders: where downloads go, and where uploads may come from.
+        budget: the most one observation costs, in o200k tokens.
+        secrets: typed by placeholder, and scrubbed from all that is seen.
+        limits: the time limits it begins with.
+        keeps: whether the reader of observations keeps earlier ones, which are then not shown again.
+        gate: holds back requests with effects; None lets all go that may leave the browser.
     """
 
     folders: Folders

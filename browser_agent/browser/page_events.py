@@ -1,4 +1,4 @@
-"""Follows what one page is doing: its loads, its open requests and its HTTP status."""
+"""Follows the loads, open requests and HTTP status of one page, and says when it has changed or come to rest."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from playwright.async_api import Error, Frame, Page, Request, Response
 
-from browser_agent.network.egress import REFUSED_HEADER, Refusal, origin_of
+from browser_agent.network.egress import REFUSED_HEADER, EgressRefusal, origin_of
 
 _AWAITED = frozenset({"document", "script", "stylesheet", "fetch", "xhr"})
 _PARTS = 3
@@ -18,7 +18,7 @@ _NO_DOCUMENT = frozenset({204, 205})
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A moment in a page's life, to tell afterwards what an action set in motion."""
+    """A moment in a page's life, to find out afterwards what an action set in motion."""
 
     documents: int
     requests: int
@@ -26,10 +26,13 @@ class Mark:
 
 
 class PageEvents:
-    """Listens to one page. `until` waits for what it hears; nothing here polls.
+    """Listens to one page. `until` waits for its events; nothing here polls.
 
-    `status` is that of its document; `barred` why the filter proxy let no document through, None if it did;
-    `kind` its media type; `silent_since` when it was first asked without an answer, None if it answered since.
+    Attributes:
+        status: the HTTP status of its document.
+        kind: the media type of its document.
+        barred: the host and port of a document that the filter proxy did not let through.
+        silent_since: when it was first asked without an answer; None if it answered since.
     """
 
     def __init__(self, page: Page) -> None:
@@ -47,21 +50,21 @@ class PageEvents:
         self._pending: dict[Request, int] = {}
         self._flying: set[Request] = set()
         self._pulse = asyncio.Event()
-        page.on("request", self._started)
-        page.on("response", self._answered)
-        page.on("requestfinished", self._finished)
-        page.on("requestfailed", self._failed)
-        page.on("framenavigated", self._committed)
-        page.on("domcontentloaded", self._loaded)
-        page.on("crash", self._crash)
+        page.on("request", self._on_request)
+        page.on("response", self._on_response)
+        page.on("requestfinished", self._on_end)
+        page.on("requestfailed", self._on_failure)
+        page.on("framenavigated", self._on_commit)
+        page.on("domcontentloaded", self._on_load)
+        page.on("crash", self._on_crash)
         page.on("close", lambda _: self._pulse.set())
 
     def mark(self) -> Mark:
-        """Note where the page stands now."""
+        """The state of the page now."""
         return Mark(self._documents, self._requests, _address(self.page.url))
 
     def moved(self, since: Mark) -> bool:
-        """Whether another document, or another address than by fragment alone, stands there since `since`."""
+        """Whether the page has another document, or another address apart from its fragment, since `since`."""
         return self._documents != since.documents or self._navigating or _address(self.page.url) != since.url
 
     def loading(self) -> bool:
@@ -69,22 +72,22 @@ class PageEvents:
         return self._navigating
 
     def unanswered(self) -> bool:
-        """Whether a document was asked for and its server has not answered. Until it does, the browser tells nothing of the old one.
+        """Whether a document was asked for and its server has not answered: the old one gives no answers until then.
 
-        A document that was answered for and does not come waits for the old page to let go: that one hangs.
+        Where the server answered and the document does not come, the old page hangs and does not let go.
         """
         return self._uncommitted and self.status is None
 
     def fetching(self, since: Mark) -> bool:
-        """Whether anything requested after `since` that shapes the page is still under way."""
+        """Whether a request after `since` that shapes the page is still open."""
         return any(number > since.requests for number in self._pending.values())
 
     def in_flight(self) -> int:
-        """How many requests of any kind are under way."""
+        """How many requests of any kind are open."""
         return len(self._flying)
 
     async def until(self, condition: Callable[[], bool], seconds: float) -> bool:
-        """Wait for `condition`, looked at after every event; whether it came true within `seconds`."""
+        """Wait for `condition`, checked after every event. Returns whether it came true within `seconds`."""
         deadline = asyncio.get_running_loop().time() + seconds
         while not condition():
             if self.crashed or self.page.is_closed():
@@ -97,12 +100,12 @@ class PageEvents:
                 return condition()
         return True
 
-    def barred_parts(self, refusals: Sequence[Refusal]) -> tuple[str, ...]:
-        """Which frames of this page led into this machine or its network and were refused, as `HOST:PORT`."""
+    def barred_parts(self, refusals: Sequence[EgressRefusal]) -> tuple[str, ...]:
+        """The frames of this page that led into this machine or its network and were refused, as `HOST:PORT`."""
         refused = {(one.host, one.port) for one in refusals if one.reason == "private"}
         return tuple(f"{host}:{port}" for host, port in sorted(self._hosts & refused)[:_PARTS])
 
-    def _started(self, request: Request) -> None:
+    def _on_request(self, request: Request) -> None:
         self._requests += 1
         if request.is_navigation_request() and (origin := origin_of(request.url)) is not None:
             self._hosts.add(origin)
@@ -116,7 +119,7 @@ class PageEvents:
             self._hosts.clear()
         self._pulse.set()
 
-    def _answered(self, response: Response) -> None:
+    def _on_response(self, response: Response) -> None:
         if self._is_document(response.request):
             self.status = response.status
             self.kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
@@ -125,33 +128,31 @@ class PageEvents:
                 self._navigating = self._uncommitted = False
         self._pulse.set()
 
-    def _finished(self, request: Request) -> None:
+    def _on_end(self, request: Request) -> None:
         self._pending.pop(request, None)
         self._flying.discard(request)
         self._pulse.set()
 
-    def _failed(self, request: Request) -> None:
-        self._pending.pop(request, None)
-        self._flying.discard(request)
+    def _on_failure(self, request: Request) -> None:
+        self._on_end(request)
         if self._is_document(request):
             self._navigating = self._uncommitted = False
             if request.failure and "TUNNEL_CONNECTION_FAILED" in request.failure:
                 self.barred = origin_of(request.url)
-        self._pulse.set()
 
-    def _committed(self, frame: Frame) -> None:
+    def _on_commit(self, frame: Frame) -> None:
         if frame == self.page.main_frame:
             self._uncommitted = False
             if frame.url == "about:blank":
                 self.status = self.barred = None
             self._pulse.set()
 
-    def _loaded(self, _: Page) -> None:
+    def _on_load(self, _: Page) -> None:
         self._documents += 1
         self._navigating = self._uncommitted = False
         self._pulse.set()
 
-    def _crash(self, _: Page) -> None:
+    def _on_crash(self, _: Page) -> None:
         self.crashed = True
         self._pulse.set()
 

@@ -1,4 +1,4 @@
-"""Starts a browser process or connects to a running one, and ends what it started."""
+"""Finds, provides, starts or connects to a browser, with a driver that is given no keys, and ends both."""
 
 from __future__ import annotations
 
@@ -27,18 +27,16 @@ from ctxfold.cli.doctor import Check
 from ctxfold.config import NODE, child_environment, driver_program, kept_from_children, node_at
 from ctxfold.errors import BrowserGone, BrowserMissing
 
-# Playwright hands its driver the whole environment, and no argument of its says otherwise. What it does let one say is the program that the driver is
-# started by: a script of ours, which drops the rest and becomes that program. Where a script cannot be run so (Windows, a folder without programs),
-# the driver gets the environment as it is; the browser that it starts does not.
-
-
+# Playwright hands its driver the whole environment, and has no argument against that. It does let us name the program
+# that the driver is started by: a script of ours, which drops the rest and becomes that program. Where a script cannot
+# be run so (Windows, a folder without programs), the driver gets the environment as it is; its browser does not.
 _DRIVER_SECONDS = 10.0
-"""Seconds that the driver is waited for as it ends: some tenths of one, but where a loaded machine is slow, one that was given up earlier stays behind with its pipes open."""
+"""Seconds a driver has to end. It takes tenths of one; on a loaded machine one given up earlier keeps pipes open."""
 _SCRIPT = "node"
 
 
 async def start_driver() -> Playwright:
-    """Start Playwright's driver. One that is not wanted any more as it comes up is ended: nobody else could."""
+    """Start Playwright's driver. A caller that is cancelled waits until it is up, and ends it: nobody else could."""
     with _STARTS.one():
         starting = asyncio.ensure_future(async_playwright().start())
         try:
@@ -52,13 +50,13 @@ async def start_driver() -> Playwright:
 
 
 async def stop_driver(driver: Playwright) -> None:
-    """End a driver; one that is gone already is no failure."""
+    """End a driver; one that is gone already is fine."""
     with suppress(Error, TimeoutError):
         await asyncio.wait_for(driver.stop(), _DRIVER_SECONDS)
 
 
 class _Starts:
-    """The drivers that are being started. They share one script, which stands for as long as there is one of them."""
+    """Counts the drivers that are being started. They share one script, which is removed after the last of them."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -67,7 +65,7 @@ class _Starts:
 
     @contextmanager
     def one(self) -> Iterator[None]:
-        """For the length of the block, what starts a driver starts it by our script."""
+        """In this block a driver is started by our script."""
         with self._lock:
             self._count += 1
             if self._count == 1:
@@ -97,7 +95,7 @@ _STARTS = _Starts()
 
 
 Report = Callable[[str], None]
-"""Told, in one line, each thing that is done to get a browser running."""
+"""Called with one line for each thing that is done to get a browser running."""
 
 _NAMES = (
     "google-chrome", "google-chrome-stable", "chromium", "chromium-browser", "chrome", "microsoft-edge",
@@ -123,7 +121,7 @@ _VERSION_SECONDS = 10.0
 
 
 def installed(own: Path | None = None) -> Iterator[Path]:
-    """Browsers already on this machine, best first: on the search path, in the usual places, and `own`, where Playwright keeps its own."""
+    """Browsers on this machine, best first: on the search path, in the usual places, and at `own`, Playwright's."""
     seen: set[Path] = set()
     named = (shutil.which(name) for name in _NAMES)
     for place in (*named, *_PLACES.get(sys.platform, ()), own):
@@ -136,7 +134,7 @@ def installed(own: Path | None = None) -> Iterator[Path]:
 
 
 async def provide(own: Path, report: Report, *, packages: bool = True) -> Path:
-    """Get a browser onto a machine that has none that starts. Raises BrowserMissing: nothing worked; the message holds the one command to run."""
+    """Get a browser onto a machine where none starts. Raises BrowserMissing: nothing worked; it names the command."""
     report("no browser that starts was found; downloading Chromium with Playwright")
     failure = await _run([*_PYTHON, "playwright", "install", "chromium"], _DOWNLOAD_SECONDS)
     if failure is None:
@@ -174,7 +172,7 @@ async def _install_package() -> str | None:
 
 
 async def _run(command: list[str], seconds: float) -> str | None:
-    """Run a command to its end; None when it went well, else its failure in one line."""
+    """Run a command to its end. Returns its failure in one line, or None."""
     try:
         with anyio.fail_after(seconds):
             done = await anyio.run_process(
@@ -194,22 +192,15 @@ async def _run(command: list[str], seconds: float) -> str | None:
 def _version(path: Path) -> str:
     if sys.platform == "win32":
         return ""  # chrome.exe opens a window instead of answering
-    try:
-        done = subprocess.run(
-            [path, "--version"],
-            capture_output=True,
-            text=True,
-            timeout=_VERSION_SECONDS,
-            check=False,
-            env=child_environment(),
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return done.stdout.strip()
+    with suppress(OSError, subprocess.TimeoutExpired):
+        command, environment = [str(path), "--version"], child_environment()
+        done = subprocess.run(command, capture_output=True, text=True, timeout=_VERSION_SECONDS, env=environment)
+        return done.stdout.strip()
+    return ""
 
 
 def browser() -> Check:
-    """Whether there is a browser to drive, an installed one or the one Playwright keeps."""
+    """Check that there is a browser to drive, an installed one or the one Playwright keeps."""
     first = next(installed(), None) or next(installed(anyio.run(_playwrights_own)), None)
     if first is None:
         return Check("browser", False, "no Chrome, Chromium or Edge; `ctxfold browse` will try to provide one", fix())
@@ -218,7 +209,7 @@ def browser() -> Check:
 
 
 async def _playwrights_own() -> Path:
-    """Where Playwright keeps its browser, there or not; only its driver knows."""
+    """Where Playwright would keep its browser; only its driver knows."""
     driver = await start_driver()
     try:
         return Path(driver.chromium.executable_path)
@@ -235,7 +226,7 @@ _FLAGS = (
     "--no-first-run",
 )
 _UNWANTED = ("--disable-ipc-flooding-protection",)
-"""What Playwright would start a browser with and a person's has not: without this protection a page that changes its address in a loop stops the whole browser."""
+"""Playwright's flags that we drop: a page that changes its address in a loop would stop the whole browser."""
 _FILTERED = (
     "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",  # names are resolved by the proxy alone
     "--webrtc-ip-handling-policy=disable_non_proxied_udp",
@@ -249,10 +240,10 @@ _NO_SANDBOX = re.compile(r"no usable sandbox|setuid sandbox|running as root with
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class LaunchPlan:
     """How to come by a browser: start one, `headed` or not, from `executable` or from whatever is found; or connect.
 
-    `proxy` is the address of the only way out it gets.
+    `proxy` is the address of its only way out.
     """
 
     headed: bool = False
@@ -272,17 +263,22 @@ class BrowserProcess:
     executable: Path | None
 
 
-async def start_browser(plan: Plan, report: Report) -> BrowserProcess:
-    """Start or connect to a browser. Raises BrowserMissing: none is there, none could be provided, or none that is there starts; BrowserGone: nothing answers at the endpoint."""
+async def start_browser(plan: LaunchPlan, report: Report) -> BrowserProcess:
+    """Start or connect to a browser.
+
+    Raises:
+        BrowserMissing: none is there, none could be provided, or none that is there starts.
+        BrowserGone: nothing answers at the endpoint.
+    """
     folder = Path(tempfile.mkdtemp(prefix="ctxfold-browser-"))
     reaper = Reaper(child_environment())
-    reaper.remove_folder(folder)
+    reaper.tell("folder", str(folder))
     driver: Playwright | None = None
     try:
         driver = await start_driver()
         if plan.endpoint is not None:
             return BrowserProcess(driver, await _connect(driver, plan.endpoint), reaper, folder, None)
-        reaper.end_marked(_mark(folder))
+        reaper.tell("mark", _mark(folder))
         chromium, executable = await _launch(driver, plan, folder, report)
         await _entrust(chromium, reaper)
         return BrowserProcess(driver, chromium, reaper, folder, executable)
@@ -303,17 +299,17 @@ async def stop_browser(running: BrowserProcess) -> None:
 
 
 def proxy_settings(proxy: str | None) -> ProxySettings | None:
-    """Playwright's words for going through `proxy` and nowhere else, this machine's own addresses included."""
+    """Playwright's settings to go through `proxy` for every address, this machine's own included."""
     return ProxySettings(server=proxy, bypass="<-loopback>") if proxy else None
 
 
 async def kill_browser(running: BrowserProcess) -> None:
-    """End a browser that no longer answers: by its process, without asking it."""
+    """End a browser by its process, without asking it."""
     await asyncio.gather(asyncio.to_thread(running.reaper.reap), stop_driver(running.driver))
 
 
 def check_executable(path: Path) -> None:
-    """Raise BrowserMissing where there is no file that could be a browser."""
+    """Raise BrowserMissing unless `path` is a file."""
     if not path.is_file():
         raise BrowserMissing(f"no browser at {str(path)!r}; give the path of a Chrome, Chromium or Edge")
 
@@ -329,7 +325,7 @@ async def _connect(driver: Playwright, endpoint: str) -> Chromium:
         ) from error
 
 
-async def _launch(driver: Playwright, plan: Plan, folder: Path, report: Report) -> tuple[Chromium, Path]:
+async def _launch(driver: Playwright, plan: LaunchPlan, folder: Path, report: Report) -> tuple[Chromium, Path]:
     own = Path(driver.chromium.executable_path)
     if plan.executable is not None:
         check_executable(plan.executable)
@@ -345,7 +341,7 @@ async def _launch(driver: Playwright, plan: Plan, folder: Path, report: Report) 
     return await _try(driver, provided, plan, folder, report), provided
 
 
-async def _try(driver: Playwright, path: Path, plan: Plan, folder: Path, report: Report) -> Chromium:
+async def _try(driver: Playwright, path: Path, plan: LaunchPlan, folder: Path, report: Report) -> Chromium:
     """Start the browser at `path`, with its sandbox where that can work."""
     report(f"starting {path}")
     if is_root():
@@ -360,7 +356,7 @@ async def _try(driver: Playwright, path: Path, plan: Plan, folder: Path, report:
     return await _start_at(driver, path, plan, folder, sandbox=False)
 
 
-async def _start_at(driver: Playwright, path: Path, plan: Plan, folder: Path, *, sandbox: bool) -> Chromium:
+async def _start_at(driver: Playwright, path: Path, plan: LaunchPlan, folder: Path, *, sandbox: bool) -> Chromium:
     try:
         return await driver.chromium.launch(
             executable_path=path,
@@ -384,15 +380,15 @@ def _reason(message: str) -> str:
 
 
 async def _entrust(chromium: Chromium, reaper: Reaper) -> None:
-    """Tell the reaper the browser's process and its profile folder, as the browser itself names them."""
+    """Give the reaper the browser's process and its profile folder, as the browser itself names them."""
     session = await chromium.new_browser_cdp_session()
     processes = (await session.send("SystemInfo.getProcessInfo"))["processInfo"]
     for process in processes:
         if process["type"] == "browser":
-            reaper.end_process(process["id"])
+            reaper.tell("pid", process["id"])
     command: str = (await session.send("SystemInfo.getInfo"))["commandLine"]
     for profile in re.findall(r"--user-data-dir=(\S+)", command):
-        reaper.remove_folder(Path(profile))
+        reaper.tell("folder", profile)
     await session.detach()
 
 

@@ -1,4 +1,4 @@
-"""A child process that ends the browser and removes its folders when this process is gone."""
+"""Ends the browser and removes its folders when this process is gone, even by a kill: a child process waits for it."""
 
 from __future__ import annotations
 
@@ -13,17 +13,23 @@ import threading
 import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Literal
 
 GRACE = 1.5
 """Seconds the browser gets to leave by itself once we are gone."""
 
 _SWEEP = 2.0
+"""Seconds in which folders are removed again and again: processes that are ending still write to them."""
 _TICK = 0.05
+"""Seconds between two looks at processes and folders that should go."""
 _GLANCE = 0.02
+"""Seconds between two looks for the profile of a browser that is starting."""
 
 
 class Reaper:
-    """Our end of the pipe. Dropping it, by any death, sets the child to work, which is given that `environment` alone."""
+    """Our end of the pipe. Closing it, by any death, sets the child to work; it gets only the variables in
+    `environment`.
+    """
 
     def __init__(self, environment: Mapping[str, str]) -> None:
         self._child = subprocess.Popen(
@@ -35,21 +41,17 @@ class Reaper:
             env=dict(environment),
         )
 
-    def remove_folder(self, path: Path) -> None:
-        """Remove this folder when we are gone."""
-        self._tell({"folder": str(path)})
+    def tell(self, kind: Literal["folder", "pid", "mark"], value: str | int) -> None:
+        """Have the child remove a folder, end a process with its group, or end those with `value` in their command
+        line.
 
-    def end_process(self, pid: int) -> None:
-        """End this process, and its group if it leads one, when we are gone."""
-        self._tell({"pid": pid})
-
-    def end_marked(self, mark: str) -> None:
-        """End whatever carries `mark` on its command line when we are gone: a browser that was starting as we died."""
-        self._tell({"mark": mark})
+        The last is for a browser that is still starting as we die.
+        """
+        self._write({kind: value})
 
     def reap(self, timeout: float = GRACE + _SWEEP + 1.0) -> None:
-        """Have the work done now, and wait for it. The reaper is spent afterwards."""
-        self._tell({"now": True})
+        """Have the work done now, and wait for it. The reaper can be used once."""
+        self._write({"now": True})
         stdin = self._child.stdin
         if stdin is not None:
             with contextlib.suppress(OSError):
@@ -60,11 +62,11 @@ class Reaper:
             self._child.kill()
             self._child.wait()
 
-    def _tell(self, order: dict[str, object]) -> None:
+    def _write(self, order: dict[str, object]) -> None:
         stdin = self._child.stdin
         if stdin is None or stdin.closed:
             return
-        with contextlib.suppress(OSError):  # a reaper that died has nothing to be told; close() still cleans up
+        with contextlib.suppress(OSError):  # the reaper died; closing the browser still cleans up
             stdin.write(json.dumps(order).encode() + b"\n")
             stdin.flush()
 
@@ -106,7 +108,7 @@ def _main() -> None:
 
 
 def _note_profile(mark: str, folders: list[str], started: threading.Event) -> None:
-    """Note the profile of a browser that is starting: should it die before its process is named to us, nobody else knows of that folder."""
+    """Note the profile of a browser that is starting. If it dies before we know its process, nobody else knows it."""
     seen: set[str] = set()
     while not started.wait(_GLANCE):
         seen |= {profile for _, profile in _carrying([mark]) if profile}
@@ -142,7 +144,7 @@ def _processes() -> Iterable[tuple[int, list[str]]]:
 
 
 def _beside(profile: str) -> list[str]:
-    """The folder of the socket a profile's browser listens on: outside the profile, and left there by a kill."""
+    """The folder of the socket that a profile's browser listens on: it is outside the profile, and a kill leaves it."""
     with contextlib.suppress(OSError):
         socket = Path(profile, "SingletonSocket").readlink()
         if socket.parent.name.lstrip(".").startswith(("org.chromium.", "com.google.Chrome.", "com.microsoft.")):
@@ -151,7 +153,7 @@ def _beside(profile: str) -> list[str]:
 
 
 def _birth(pid: int) -> str:
-    """When process `pid` began, as the system tells it; "" when there is no such process."""
+    """When process `pid` began, as the system writes it; empty for no such process."""
     stat = Path(f"/proc/{pid}/stat")
     if Path("/proc/self/stat").exists():
         with contextlib.suppress(OSError):

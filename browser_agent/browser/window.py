@@ -1,4 +1,4 @@
-"""One window of the browser: its tabs, dialog, downloads and last observation, each call within `Limits`."""
+"""Keeps one window: its tabs, dialogs, downloads, elements and pictures, and runs work on a page within time limits."""
 
 from __future__ import annotations
 
@@ -22,91 +22,112 @@ from browser_agent.observation.masks import FIELD_LINES, find_covered
 from browser_agent.observation.shorten import Furniture
 from ctxfold.session.open import LARGEST_PICTURE
 
+T = TypeVar("T")
+
+Opener = Callable[[Chromium | None], Awaitable[tuple[BrowserContext, Page]]]
+"""Opens a tab in a browser that lives, given the browser that was lost."""
+
 _REMEMBERED = 5
+"""So many earlier looks are kept, to say which control of now is most like one of theirs."""
+_UNSAFE = re.compile(r"[^\w.\- ]+")
+_LONGEST_NAME = 120
+_GONE = ("target crashed", "has been closed", "connection closed", "browser closed", "target closed", "was detached")
+"""Parts of Playwright's messages on a page that is lost."""
+_COMING = 2.0
+"""How many times as long a page may be silent while it is still coming in."""
+_REPAIR_PARTS = 2.0
+"""How many times `Limits.repair` is kept back of a call: for closing a lost page, and for opening another."""
+_PICTURE_SECONDS = 2.0
+_QUALITIES = (50, 25, 8)
+"""JPEG qualities tried, until the picture is small enough."""
+
+
+class PageLost(Exception):
+    """The page hung, crashed or closed; the text completes "the page ...". `perform` turns it into a result."""
+
+
+class PageSilent(Exception):
+    """The page does not answer now, and may answer later. `perform` turns it into a result."""
+
+
+class DialogOpened(Exception):
+    """A dialog opened and blocks the page. `perform` turns it into a result."""
 
 
 class Controls:
-    """Elements by their refs. `now`: those that live now; `given`: those that the call was made by."""
+    """Elements by their refs. `now`: those that live now; `given`: those that the caller of this call knew."""
 
     def __init__(self) -> None:
         self.now: Mapping[str, Control] = {}
         self.given: Mapping[str, Control] = {}
-        self._at = self._given_at = ""
+        self._url = self._given_url = ""
         self._before: deque[Mapping[str, Control]] = deque(maxlen=_REMEMBERED)
 
     def begin_call(self) -> None:
-        """Take those that live now for the ones that a call is made by."""
-        self.given, self._given_at = self.now, self._at
+        """Take those that live now for the ones that the caller knows."""
+        self.given, self._given_url = self.now, self._url
 
-    def know(self, refs: Mapping[str, Control], url: str) -> None:
+    def learn(self, refs: Mapping[str, Control], url: str) -> None:
         """Take `refs`, of a page at `url`, as the ones that live now."""
         self._before.append(self.now)
-        self.now, self._at = refs, url.partition("#")[0]
+        self.now, self._url = refs, url.partition("#")[0]
 
-    def nearest(self, ref: str) -> Control | None:
-        """What stands now where a ref of an earlier observation stood: the control most like it, None for an unknown ref."""
+    def find_nearest(self, ref: str) -> Control | None:
+        """The control of now that is most like the one of an earlier ref; None for an unknown ref, or nothing alike."""
         old = next((refs[ref] for refs in (self.now, *reversed(self._before)) if ref in refs), None)
         if old is None:
             return None
-        alike = [control for control in self.now.values() if control.role == old.role and control.name]
-        exact = [control for control in alike if control.name == old.name]
         words = set(old.name.lower().split())
-        near = [control for control in alike if words & set(control.name.lower().split())]
-        near.sort(key=lambda control: -len(words & set(control.name.lower().split())))
-        return next(iter([*exact, *near]), None)
+        alike = {
+            control.ref: len(words) + 1 if control.name == old.name else len(words & set(control.name.lower().split()))
+            for control in self.now.values()
+            if control.role == old.role and control.name
+        }
+        best = max(alike, key=lambda each: alike[each], default="")
+        return self.now[best] if alike.get(best) else None
 
-    def successor(self, ref: str) -> Control | None:
-        """What the page drew anew in the place of an element that a call was made by: the only one of its role and name, then as now."""
+    def find_successor(self, ref: str) -> Control | None:
+        """The control that the page drew anew for one the caller knew: the only one of its role and name, in both."""
         old = self.given.get(ref)
-        if old is None or not old.name or self._given_at != self._at:
+        if old is None or not old.name or self._given_url != self._url:
             return None
-        before, now = ([one for one in refs.values() if _same(one, old)] for refs in (self.given, self.now))
+        before, now = (
+            [one for one in refs.values() if (one.role, one.name) == (old.role, old.name)]
+            for refs in (self.given, self.now)
+        )
         return now[0] if len(before) == len(now) == 1 else None
 
 
-def _same(one: Control, other: Control) -> bool:
-    return (one.role, one.name) == (other.role, other.name)
-
-
-_UNSAFE = re.compile(r"[^\w.\- ]+")
-_NAME = 120
-
-
 class Downloads:
-    """The downloads of one window. `scrub` takes secrets out of names; `take` hands out what has arrived since it was last asked."""
+    """The downloads of one window. `scrub` takes secrets out of names; `count` is how many have begun."""
 
     def __init__(self, folder: Path, scrub: Callable[[str], str]) -> None:
         self.folder = folder
+        self.count = 0
         self._scrub = scrub
-        self._began = 0
         self._saving: set[asyncio.Task[None]] = set()
         self._arrived: list[str] = []
-        self._news = asyncio.Event()
+        self._begun = asyncio.Event()
 
-    @property
-    def count(self) -> int:
-        """How many have begun."""
-        return self._began
-
-    def began(self, download: Download) -> None:
-        """Note that a download began, and save it as it comes in."""
-        self._began += 1
+    def save(self, download: Download) -> None:
+        """Save a download that began, as it comes in."""
+        self.count += 1
         task = asyncio.ensure_future(self._save(download))
         self._saving.add(task)
         task.add_done_callback(self._saving.discard)
-        self._news.set()
+        self._begun.set()
 
     async def wait_begun(self, count: int, seconds: float) -> bool:
-        """Wait until more than `count` have begun; whether they have."""
+        """Wait until more than `count` have begun, and return whether they have."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):
-                while self._began <= count:
-                    self._news.clear()
-                    await self._news.wait()
-        return self._began > count
+                while self.count <= count:
+                    self._begun.clear()
+                    await self._begun.wait()
+        return self.count > count
 
     async def wait_saved(self, seconds: float) -> bool:
-        """Wait until all that began have arrived; whether they have."""
+        """Wait until all that began have arrived, and return whether they have."""
         if self._saving:
             await asyncio.wait(set(self._saving), timeout=seconds)
         return not self._saving
@@ -119,81 +140,31 @@ class Downloads:
     async def _save(self, download: Download) -> None:
         with contextlib.suppress(Error, OSError):  # one that was cancelled or broke off leaves no file to list
             self.folder.mkdir(parents=True, exist_ok=True)
-            path = self._free(_safe(self._scrub(download.suggested_filename)))
+            # Nothing in the name that a path, a shell or a file system could take for more than a name.
+            name = _UNSAFE.sub("_", self._scrub(download.suggested_filename)).strip(" .")[-_LONGEST_NAME:]
+            path = self._claim(Path(name or "download"))
             await download.save_as(path)
             self._arrived.append(str(path))
 
-    def _free(self, name: str) -> Path:
-        """A path in the folder that no file has yet, and claimed."""
-        stem, dot, ending = name.rpartition(".")
-        for number in range(1, 10_000):
-            numbered = (
-                name if number == 1 else f"{stem or ending}-{number}{dot if stem else ''}{ending if stem else ''}"
-            )
-            path = self.folder / numbered
+    def _claim(self, name: Path) -> Path:
+        """Create an empty file in the folder, with a number in its name if another has that name."""
+        number = 1
+        while True:
+            path = self.folder / (name if number == 1 else f"{name.stem}-{number}{name.suffix}")
             with contextlib.suppress(FileExistsError):
                 path.touch(exist_ok=False)
                 return path
-        raise FileExistsError(name)
-
-
-def _safe(name: str) -> str:
-    """A file name without anything a path, a shell or a file system could take for more than a name."""
-    return _UNSAFE.sub("_", name).strip(" .")[-_NAME:] or "download"
-
-
-_GONE = ("target crashed", "has been closed", "connection closed", "browser closed", "target closed", "was detached")
-
-_COMING = 2.0
-"""How much longer a page may be silent that is still coming in."""
-
-
-class PageLost(Exception):
-    """The page hung, crashed or closed under us; its text says which, behind "the page". Inner to this package: `perform` turns it into an outcome."""
-
-
-class PageSilent(Exception):
-    """The page does not answer now, and may yet. Inner to this package: `perform` turns it into an outcome."""
-
-
-class DialogOpened(Exception):
-    """A dialog opened and blocks the page. Inner to this package: `perform` turns it into an outcome."""
-
-
-async def check_answers(page: Page, events: PageEvents, seconds: float, silence: float) -> None:
-    """Ask a page for a sign of life. It may have been silent for `silence` seconds, over several calls. Raises PageSilent: it did not answer now; PageLost: it is hung, crashed or closed."""
-    clock = asyncio.get_running_loop().time
-    asked = clock()
-    try:
-        await asyncio.wait_for(page.evaluate("1"), seconds)
-    except TimeoutError as error:
-        since = events.silent_since = events.silent_since or asked
-        if clock() - since >= silence * (_COMING if events.loading() else 1.0):
-            raise PageLost("hung and was closed") from error
-        raise PageSilent from error
-    except Error as error:
-        check_gone(error)
-    events.silent_since = None
-
-
-def check_gone(error: Error) -> None:
-    """See whether an error says that the page is gone. Raises PageLost: it crashed or closed."""
-    if any(sign in error.message.lower() for sign in _GONE):
-        raise PageLost("crashed or was closed") from error
-
-
-T = TypeVar("T")
-
-_REPAIR_PARTS = 2.0
-
-# Given the browser that was lost: a tab in one that lives.
-Opener = Callable[[Chromium | None], Awaitable[tuple[BrowserContext, Page]]]
+            number += 1
 
 
 class Window:
     """Tabs that share one profile. `Browser.window` makes it; `perform` acts on it.
 
-    `last` is what was shown last, `controls` what can be addressed. `answered` counts the dialogs it answers one after another; while it is `leaving` a page, that page's question whether to stay is answered for it.
+    Attributes:
+        last: the last observation that was shown.
+        controls: the elements that can be addressed.
+        answered: how many dialogs were answered one after another.
+        leaving: whether a page is being left; its question whether to stay is answered with yes.
     """
 
     def __init__(
@@ -238,32 +209,34 @@ class Window:
         return tuple(page for page in self._context.pages if not page.is_closed())
 
     def begin_call(self) -> None:
-        """Take note of when a call began, and by which elements it was made."""
+        """Note when a call began, and which elements its caller knows."""
         self.controls.begin_call()
         self._begun = asyncio.get_running_loop().time()
 
+    @property
     def spent(self) -> float:
         """Seconds since the call began."""
         return asyncio.get_running_loop().time() - self._begun
 
     def begin(self) -> None:
-        """Start the clock of one call: all that follows fits into `Limits.whole`."""
+        """Start the clock of one action: all that follows fits into `Limits.whole`."""
         self._deadline = asyncio.get_running_loop().time() + self.limits.whole
         self._context.set_default_timeout(self.limits.action * 1000)
 
     async def renew_limits(self) -> None:
-        """Have the limits follow the machine where it takes longer now than they were set for."""
+        """Lengthen the limits if the machine is slower now than they were set for."""
         pace = await measure_pace()
         if pace > self.limits.pace:
             whole, self.limits = self.limits.whole, self.limits.at_pace(pace)
             self._deadline += self.limits.whole - whole
 
+    @property
     def left(self) -> float:
-        """Seconds of this call that are left, those it takes to put a lost page right kept back."""
+        """Seconds left of this action, without those kept back to replace a lost page."""
         return self._deadline - asyncio.get_running_loop().time() - _REPAIR_PARTS * self.limits.repair
 
-    def element(self, ref: str) -> Locator:
-        """The element behind a ref of the last observation."""
+    def locate(self, ref: str) -> Locator:
+        """The element of a ref of the last observation."""
         return self._page.get_by_ref(ref)
 
     def turn_to(self, page: Page) -> None:
@@ -271,24 +244,24 @@ class Window:
         self._page = page
         self._watch(page)
 
-    async def opened_tab(self, seconds: float) -> None:
+    async def wait_for_tab(self, seconds: float) -> None:
         """Wait for the tab that is about to open, if one is."""
         if self._opening:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._opened.wait(), seconds)
             self._opening = False
 
-    async def new_tab(self) -> Page:
+    async def open_tab(self) -> Page:
         """Open an empty tab and turn to it."""
         page = await self._context.new_page()
         self.turn_to(page)
         return page
 
-    async def running(self, work: Coroutine[Any, Any, T], seconds: float) -> T:
+    async def run(self, work: Coroutine[Any, Any, T], seconds: float) -> T:
         """Run `work` on the page, unless a dialog opens, the page is lost, or `seconds` pass.
 
         Raises:
-            DialogOpened: a dialog stands before the page; the work may still end once it is answered.
+            DialogOpened: a dialog blocks the page; the work may still end once it is answered.
             PageSilent: the page does not answer now.
             PageLost: the page crashed, closed, or has not answered for long.
             TimeoutError: the page is well, but this did not end in time.
@@ -316,7 +289,7 @@ class Window:
             await self._must_answer()
             raise
         except Error as error:
-            check_gone(error)
+            _check_gone(error)
             raise
         finally:
             opened.cancel()
@@ -324,19 +297,19 @@ class Window:
 
     def remember(self, observation: Observation) -> None:
         """Take `observation` as the last one: its refs are the ones that live now."""
-        self.controls.know(observation.refs, self._page.url)
+        self.controls.learn(observation.refs, self._page.url)
         self.last = observation
         self.furniture = self.furniture.after(observation)
 
     def note_title(self, title: str) -> None:
-        """Note what the current tab is called."""
+        """Note the title of the current tab."""
         self._titles[self._page] = title
 
     async def recover(self) -> None:
-        """Put a fresh, empty tab in the place of a lost one; a fresh browser, if that one opens none while the lost one keeps it busy.
+        """Replace a lost tab with an empty one, in a fresh browser if the lost one keeps this one too busy to open it.
 
         Raises:
-            BrowserGone: no browser could be brought back.
+            BrowserGone: no browser could be started again.
         """
         closing = asyncio.ensure_future(self._page.close())
         opening = asyncio.ensure_future(self._context.new_page())
@@ -352,7 +325,7 @@ class Window:
             self.turn_to(page)
 
     async def answer_dialog(self, accept: bool, text: str | None) -> bool:
-        """Answer the open dialog; False when there is none."""
+        """Answer the open dialog, and return whether one was open."""
         dialog, self.dialog = self.dialog, None
         self._dialog_opened.clear()
         if dialog is None:
@@ -362,8 +335,8 @@ class Window:
             await (dialog.accept(text or "") if accept else dialog.dismiss())
         return True
 
-    def tabs(self) -> tuple[TabInfo, ...]:
-        """The open tabs, by what was last seen of them."""
+    def list_tabs(self) -> tuple[TabInfo, ...]:
+        """The open tabs, with the titles they had when they were last seen."""
         return tuple(
             TabInfo(index=number, url=page.url, title=self._titles.get(page, ""), current=page == self._page)
             for number, page in enumerate(self.pages, 1)
@@ -387,7 +360,7 @@ class Window:
     def _watch(self, page: Page) -> None:
         if page not in self._page_events:
             self._page_events[page] = PageEvents(page)
-            page.on("download", self.downloads.began)
+            page.on("download", self.downloads.save)
             page.on("close", self._on_closed)
 
     def _on_dialog(self, dialog: Dialog) -> None:
@@ -398,18 +371,18 @@ class Window:
         self._dialog_opened.set()
 
     def forget_dialog(self) -> None:
-        """Take the open dialog for none: its tab is left to itself."""
+        """Forget the open dialog, and leave its tab to itself."""
         self.dialog = None
         self._dialog_opened.clear()
 
     async def dialog_comes(self, seconds: float) -> bool:
-        """Wait for the next dialog; whether one came."""
+        """Wait for the next dialog, and return whether one came."""
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._dialog_opened.wait(), seconds)
         return self.dialog is not None
 
     def _on_request(self, request: Request) -> None:
-        """A document asked for by no page we know is that of a tab about to open."""
+        """Note that a tab is about to open: no page that we know asks for its document."""
         if request.is_navigation_request():
             try:
                 _ = request.frame
@@ -434,47 +407,63 @@ class Window:
             self._titles.pop(page, None)
 
     async def _must_answer(self) -> None:
-        """Ask the page for a sign of life, for as long as the machine's pace calls for now."""
+        """Ask the page for a sign of life, for as long as the machine's pace calls for now.
+
+        Raises:
+            DialogOpened: a dialog blocks the page.
+            PageSilent: it did not answer now.
+            PageLost: it crashed, closed, or has been silent for too long, over several calls.
+        """
         if self.dialog is not None:
             raise DialogOpened
-        if self.events.unanswered():
+        events, now = self.events, asyncio.get_running_loop().time
+        if events.unanswered():
             return
         await self.renew_limits()
-        await check_answers(self._page, self.events, max(self.limits.probe, self.left()), self.limits.silence)
+        asked = now()
+        try:
+            await asyncio.wait_for(self._page.evaluate("1"), max(self.limits.probe, self.left))
+        except TimeoutError as error:
+            events.silent_since = events.silent_since or asked
+            if now() - events.silent_since >= self.limits.silence * (_COMING if events.loading() else 1.0):
+                raise PageLost("hung and was closed") from error
+            raise PageSilent from error
+        except Error as error:
+            _check_gone(error)
+        events.silent_since = None
+
+
+def _check_gone(error: Error) -> None:
+    """Raise PageLost if an error says that the page crashed or closed."""
+    if any(sign in error.message.lower() for sign in _GONE):
+        raise PageLost("crashed or was closed") from error
 
 
 def _retrieve(task: asyncio.Future[Any]) -> None:
-    """Retrieve the exception of a task that is no longer awaited, so that asyncio does not report it."""
+    """Retrieve the exception of a task that nobody awaits any more, so that asyncio does not report it."""
     if not task.cancelled():
         task.exception()
 
 
-SECONDS = 2.0
-"""The longest one picture may take."""
-
-_QUALITIES = (50, 25, 8)
-"""JPEG qualities tried, until the picture is small enough."""
-
-
 async def take_screenshot(window: Window, page: Observation | None) -> bytes | None:
-    """Picture the current tab; None where there is no page, a page shows a secret in its words, or it does not hold still. Returns a JPEG of at most `LARGEST_PICTURE` bytes."""
-    if page is None or page.dialog is not None or _shows_secret(window, page):
+    """Picture the current tab, as a JPEG of at most `LARGEST_PICTURE` bytes, its password fields covered.
+
+    None without a page, if its words show a secret outside of fields, or it does not hold still.
+    """
+    secrets = window.settings.secrets.all
+    if page is None or page.dialog is not None:
         return None
-    options: dict[str, Any] = {"type": "jpeg", "scale": "css", "timeout": SECONDS * 1_000, "mask_color": "#777777"}
+    lines = [line for line in page.full.split("\n") if not line.lstrip().startswith(FIELD_LINES)]
+    if any(secret.placeholder in line for line in lines for secret in secrets):
+        return None
+    options: dict[str, Any] = {"type": "jpeg", "scale": "css", "timeout": _PICTURE_SECONDS * 1000}
     for quality in _QUALITIES:
-        mask = find_covered(window.page, every_field=bool(window.settings.secrets.all))
-        shot = window.page.screenshot(mask=mask, quality=quality, **options)
+        mask = find_covered(window.page, every_field=bool(secrets))
+        shot = window.page.screenshot(mask=mask, mask_color="#777777", quality=quality, **options)
         try:
-            made: bytes = await window.running(shot, SECONDS)
+            picture: bytes = await window.run(shot, _PICTURE_SECONDS)
         except (Error, TimeoutError, DialogOpened, PageLost, PageSilent):
-            return None  # the page changes, hangs or is gone: the next look deals with that, a picture is not worth it
-        if len(made) <= LARGEST_PICTURE:
-            return made
+            return None  # the page changes, hangs or is gone: the next look deals with that
+        if len(picture) <= LARGEST_PICTURE:
+            return picture
     return None
-
-
-def _shows_secret(window: Window, page: Observation) -> bool:
-    """Whether the page shows a secret anywhere but in a field, which is covered."""
-    marks = [secret.placeholder for secret in window.settings.secrets.all]
-    lines = (line for line in page.full.split("\n") if not line.lstrip().startswith(FIELD_LINES))
-    return bool(marks) and any(mark in line for line in lines for mark in marks)

@@ -21,7 +21,7 @@ from browser_agent.network.secrets import Secrets
 from ctxfold.decisions.reply import Compliance, parse
 from ctxfold.errors import InputError, InvalidReply
 from ctxfold.models import Model, Reply, Request, Tool, Usage, ask
-from ctxfold.models.protocol import spoken
+from ctxfold.models.protocol import parse_words
 from ctxfold.prompts import prompt
 
 Schema = Mapping[str, Any] | type[BaseModel]
@@ -248,7 +248,7 @@ class ModelDecider:
         self._compliance += read.compliance
         if read.reason is not None:
             raise InputError(f"- {read.reason}")
-        arguments = spoken(read.text, self._tool.name)
+        arguments = parse_words(read.text, self._tool.name)
         return arguments if read.directive is None else {**arguments, "fold": read.directive.model_dump()}
 
     def _check(self, arguments: Mapping[str, Any], situation: Situation) -> Decision:

@@ -1,4 +1,4 @@
-"""Judges which requests of a page have effects outside it, and which of these a person has agreed to."""
+"""Decides which requests of a page have effects outside it, and which sites may send them unasked."""
 
 from __future__ import annotations
 
@@ -12,16 +12,14 @@ from urllib.parse import parse_qsl, urlsplit
 from browser_agent.network.egress import Listed, is_listed, origin_of
 from ctxfold.text.words import counted
 
-__all__ = ["Ask", "Asked", "Cause", "Confirm", "Effect", "Request", "Trust", "judge"]
-
 Origin = tuple[str, int]
 
 Confirm = Literal["auto", "always", "never"]
-"""When a person is asked before a page sends something with effects: where a model acts on a page no person named, always, never."""
+"""When a person is asked before a page sends something: if a model acts on a page no person named, always, never."""
 
 _HARMLESS = frozenset({"GET", "HEAD", "OPTIONS"})
 _MOVES = frozenset({"Document", "XHR", "Fetch"})
-"""What a GET that acts may be; pictures, scripts and styles are not asked about by their names."""
+"""The kinds of a GET that may act; pictures, scripts and styles are not judged by their names."""
 
 # A GET that acts looks like any other. Names are the second, weaker question there, and only this short list asks it.
 _ACTS = re.compile(
@@ -33,7 +31,7 @@ _LONGEST = 80
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """What of the page was acted on: its role, and its name or words. Both are the page's own."""
+    """The element that was acted on: its role, and its name. Both come from the page."""
 
     role: str = "page"
     name: str = ""
@@ -43,13 +41,13 @@ class Cause:
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class PageRequest:
     """A request as the browser is about to send it.
 
     Attributes:
-        kind: what it is for, in DevTools' words, such as `Document` or `Ping`.
-        origin: the origin of the frame that sends it, as the browser says it: `null` where that has none, empty where it is not said.
-        referrer: the address of the page that sends it, where that is said.
+        kind: its resource type in DevTools, such as `Document` or `Ping`.
+        origin: the origin of the frame that sends it, in the browser's words: `null` for none, empty if unknown.
+        referrer: the address of the page that sends it, if known.
     """
 
     method: str
@@ -63,7 +61,12 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """Something that a page is about to send. `frame`: its origin, None where that has none of its own or it cannot be told; `carries`: how much, in our words."""
+    """Something that a page is about to send.
+
+    Attributes:
+        frame: the origin of the frame that sends it; None if it has none of its own, or it is unknown.
+        carries: how much it carries, in our words.
+    """
 
     method: str
     url: str
@@ -73,7 +76,7 @@ class Effect:
 
     @property
     def target(self) -> Origin | None:
-        """Where it would go."""
+        """The host and port it is for."""
         return origin_of(re.sub("^ws", "http", self.url))
 
     def __str__(self) -> str:
@@ -83,12 +86,12 @@ class Effect:
 
     @property
     def in_short(self) -> str:
-        """This without a word of the page's own: it may stand in a message of ours."""
+        """This without any words of the page, for a message of ours."""
         return ", ".join(part for part in (f"{self.method} to {_site(self.target)}", self.carries) if part)
 
     @property
     def site(self) -> str:
-        """What `--trust` takes to allow it; empty where no word allows it."""
+        """The site that `--trust` takes to allow it; empty if none does."""
         return "" if self.frame is None else _site(self.frame)
 
 
@@ -97,7 +100,7 @@ class Asked:
     """A question to a person.
 
     Attributes:
-        did: what is about to be done or sent; it may hold names from the page, so show it made harmless.
+        did: the thing about to be done or sent; it may hold names from the page, so escape it.
         url: the page it is to be done on.
     """
 
@@ -111,11 +114,11 @@ Ask = Callable[[Asked], Awaitable[bool]]
 
 @dataclass(frozen=True, slots=True)
 class Trust:
-    """Which origins may have effects unasked, by what a person said before anything was asked. A frozen value.
+    """Which origins may have effects unasked, because a person allowed it in advance.
 
     Attributes:
         always: ask about every origin, those that a person named too.
-        start: the origin that a person named to begin at; None where nobody did.
+        start: the origin that a person named to begin at; None if nobody did.
         domains: further ones that a person named.
     """
 
@@ -124,12 +127,12 @@ class Trust:
     domains: tuple[Listed, ...] = ()
 
     def trusts(self, frame: Origin | None) -> bool:
-        """Whether a frame of this origin may send anything unasked. One that has no origin of its own may not."""
+        """Whether a frame of this origin may send anything unasked. One without an origin of its own may not."""
         return frame is not None and not self.always and (frame == self.start or is_listed(self.domains, *frame))
 
 
-def judge(request: Request, cause: Cause) -> Effect | None:
-    """What a request that arose from an action would bring about. Returns the effect; None for what only reads: GET, HEAD and OPTIONS, unless the names on it say that it acts."""
+def judge(request: PageRequest, cause: Cause) -> Effect | None:
+    """The effect of a request that an action caused; None for GET, HEAD and OPTIONS, unless their names act."""
     frame = origin_of(request.origin or request.referrer)
     if request.method.upper() not in _HARMLESS:
         return Effect(request.method.upper(), request.url, frame, _weigh(request), cause)
@@ -139,7 +142,7 @@ def judge(request: Request, cause: Cause) -> Effect | None:
 
 
 def _acts_by_address(url: str) -> bool:
-    """Whether a part of an address, by itself, is a word that acts: `/items/3/delete`, `?do=delete`."""
+    """Whether a whole part of an address is a word that acts: `/items/3/delete`, `?do=delete`."""
     parts = urlsplit(url)
     words = [
         *parts.path.split("/"),
@@ -148,8 +151,8 @@ def _acts_by_address(url: str) -> bool:
     return any(_ACTS.fullmatch(word) for word in words)
 
 
-def _weigh(request: Request) -> str:
-    """How much a request carries: its fields where it has fields, else its size."""
+def _weigh(request: PageRequest) -> str:
+    """How much a request carries: the number of its fields, or of its characters."""
     body = request.body
     if not body:
         return ""

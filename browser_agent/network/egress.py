@@ -1,4 +1,4 @@
-"""The rule for which hosts the browser may connect to: first the name is judged, then each address that it resolves to."""
+"""Decides which hosts the browser may connect to, by name and address, and lets it out through a filter proxy."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 from ctxfold.errors import InputError
 
 Verdict = Literal["allowed", "domain", "private"]
-"""Allowed, or why not: the domain is not on the list, or the address is not a public one."""
+"""Allowed, or why not: the domain is not on the list, or the address is not public."""
 
 Listed = tuple[str, int | None]
 """A domain that was listed, with one port or all of them."""
@@ -36,16 +36,17 @@ _OF_CLOUDS = tuple(
         "100.100.100.200/32", "192.0.0.192/32", "168.63.129.16/32",
     )
 )  # fmt: skip
-"""Where clouds tell a machine its secrets: its own link, and addresses of Amazon, Google, Alibaba, Oracle and Azure elsewhere."""
+"""Where clouds give a machine its secrets: its own link, and addresses of Amazon, Google, Alibaba, Oracle and Azure."""
 
 
 @dataclass(frozen=True, slots=True)
 class Egress:
     """Which hosts may be reached.
 
-    `domains`: with some given, only those and their subdomains (`example.org`, or `example.org:8443` for one port); with
-    none, every public host. `origins`: hosts and ports that were named outright, such as that of a start address: they
-    may be private.
+    Attributes:
+        domains: only those and their subdomains (`example.org`, or `example.org:8443` for one port); if empty, every
+            public host.
+        origins: hosts and ports that were named outright, such as that of a start address. They may be private.
     """
 
     domains: tuple[Listed, ...] = ()
@@ -53,15 +54,15 @@ class Egress:
 
     @classmethod
     def of(cls, allow: tuple[str, ...] = (), start_url: str | None = None) -> Egress:
-        """The rule for domains as a person gives them, and the address a run starts from. Raises InputError: a domain that is none, or an address that is not http or https."""
+        """The rule for domains as a person gives them, and a start address. Raises InputError: one is invalid."""
         rule = cls(domains=tuple(read_domain(text) for text in allow))
         return rule if start_url is None else rule.with_origin(start_url)
 
     def with_origin(self, url: str) -> Egress:
-        """This rule, with the origin of `url` allowed too, private or not. Raises InputError: `url` is not a web address."""
+        """This rule, with the origin of `url` allowed, private or not. Raises InputError: not a web address."""
         origin = origin_of(url)
         if origin is None:
-            raise InputError(f"{url!r} is no web address; give http://host/ or https://host/")
+            raise InputError(f"{url!r} is not a web address; give http://host/ or https://host/")
         return self if origin in self.origins else replace(self, origins=(*self.origins, origin))
 
     def judge_name(self, host: str, port: int) -> Verdict:
@@ -81,12 +82,12 @@ class Egress:
         return "allowed" if self._is_listed(name, port) else "private"
 
     def _is_listed(self, name: str, port: int) -> bool:
-        """Whether this very host was listed: then it is wanted, wherever it is."""
+        """Whether this very host was listed: then it is allowed wherever it is."""
         return any(name == domain and only in {None, port} for domain, only in self.domains)
 
 
 def origin_of(url: str) -> tuple[str, int] | None:
-    """The host and port of a web address, None for anything else."""
+    """The host and port of a web address; None for anything else."""
     try:
         parts = urlsplit(url)
         port = parts.port or _PORTS.get(parts.scheme, 0)
@@ -98,76 +99,73 @@ def origin_of(url: str) -> tuple[str, int] | None:
 
 
 def check_start(url: str) -> None:
-    """Make sure that a run can begin at an address, before anything is begun. Raises InputError: it is no web address; of a file, how its folder is served."""
+    """Check that a run can begin at an address. Raises InputError: not a web address; for a file, how to serve its
+    folder.
+    """
     if origin_of(url) is not None:
         return
     if url.lower().startswith("file:"):
         raise InputError(
-            f"{url!r} is a file, and pages are opened over http alone: run `python3 -m http.server --bind 127.0.0.1 8000` in its folder, "
-            "and start from http://127.0.0.1:8000/"
+            f"{url!r} is a file, and pages are opened over http only: run `python3 -m http.server --bind 127.0.0.1 "
+            "8000` in its folder, and start from http://127.0.0.1:8000/"
         )
-    raise InputError(f"{url!r} is no web address; give one such as https://host/path")
+    raise InputError(f"{url!r} is not a web address; give one such as https://host/path")
 
 
 def is_public(address: str) -> bool:
-    """Whether an IP address is one of the open internet: not loopback, private, link-local, metadata or multicast."""
-    try:
-        ip = ip_address(address.partition("%")[0])
-    except ValueError:
-        return False
-    inner = _inner(ip)
-    return inner.is_global and not inner.is_multicast and not inner.is_reserved and not is_link_local(address)
+    """Whether an IP address belongs to the open internet: not loopback, private, link-local, metadata or multicast."""
+    ip = _read_address(address)
+    return ip is not None and ip.is_global and not ip.is_multicast and not ip.is_reserved and not is_link_local(address)
 
 
 def is_link_local(address: str) -> bool:
-    """Whether an IP address is of this machine's own link, or another where clouds keep a machine's secrets."""
+    """Whether an IP address is link-local, or another where clouds keep a machine's secrets."""
+    ip = _read_address(address)
+    return ip is not None and any(ip in net for net in _OF_CLOUDS)
+
+
+def _read_address(address: str) -> IPv4Address | IPv6Address | None:
+    """An IP address, or the IPv4 address that an IPv6 address embeds; None for anything else."""
     try:
         ip = ip_address(address.partition("%")[0])
     except ValueError:
-        return False
-    return any(_inner(ip) in net for net in _OF_CLOUDS)
-
-
-def _inner(ip: IPv4Address | IPv6Address) -> IPv4Address | IPv6Address:
-    """The IPv4 address an IPv6 address stands for, if it does."""
-    if isinstance(ip, IPv4Address):
-        return ip
-    if any(ip in net for net in _EMBEDDING) and int(ip) > 1:
+        return None
+    if isinstance(ip, IPv6Address) and any(ip in net for net in _EMBEDDING) and int(ip) > 1:
         return IPv4Address(int(ip) & 0xFFFFFFFF)
-    if ip in _SIX_TO_FOUR:
-        return IPv4Address((int(ip) >> 80) & 0xFFFFFFFF)
-    return ip
+    return IPv4Address((int(ip) >> 80) & 0xFFFFFFFF) if ip in _SIX_TO_FOUR else ip
 
 
 def read_domain(text: str) -> Listed:
-    """A domain as a person gives it: a name, a name with a port, or a whole address. Raises InputError: it is none."""
+    """A domain as a person gives it: a name, with or without a port, or an address. Raises InputError: not a domain."""
     bare = text.strip()
+    wrong = InputError(f"{text!r} is not a domain to allow; give a name such as example.org")
     if "//" in bare:
         origin = origin_of(bare)
         if origin is None:
-            raise InputError(f"{text!r} is no domain to allow; give a name such as example.org")
+            raise wrong
         return origin
     try:
         parts = urlsplit(f"//{bare.removeprefix('*.')}")
         host, port = parts.hostname, parts.port
     except ValueError as error:
-        raise InputError(f"{text!r} is no domain to allow; give a name such as example.org") from error
+        raise wrong from error
     if not host or parts.path or set(host) & set(" *,;"):
-        raise InputError(f"{text!r} is no domain to allow; give a name such as example.org")
+        raise wrong
     return _plain(host), port
 
 
 def is_listed(domains: tuple[Listed, ...], name: str, port: int) -> bool:
     """Whether a host is one of `domains` or a subdomain of one."""
-    return any(_is_subdomain(name, domain) and only in {None, port} for domain, only in domains)
+    return any(is_subdomain(name, domain) and only in {None, port} for domain, only in domains)
 
 
-def _is_subdomain(name: str, domain: str) -> bool:
+def is_subdomain(name: str, domain: str) -> bool:
+    """Whether a host is `domain` or below it."""
     return name == domain or name.endswith(f".{domain}")
 
 
 def _plain(host: str) -> str:
-    """A host name as it is compared: lower case, without a final dot or brackets, in its ASCII form; an IP address in its one plain form."""
+    """A host name as it is compared: lower case ASCII without a final dot or brackets; an IP address in plain form."""
     name = host.strip("[]").rstrip(".").lower()
     with suppress(UnicodeError):
         name = name.encode("idna").decode() if not name.isascii() else name
@@ -180,7 +178,7 @@ def _plain(host: str) -> str:
 
 
 REFUSED_HEADER = "X-Ctxfold-Refused"
-"""Marks an answer that came from here and not from a server; its value is the reason."""
+"""Marks an answer of this proxy; its value is the reason."""
 
 _HEAD_BYTES = 65_536
 _CONNECT_SECONDS = 8.0
@@ -190,22 +188,20 @@ _HOP_BY_HOP = frozenset({"connection", "proxy-connection", "keep-alive", "proxy-
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
-    """A connection that was refused. The host is what the page asked for, so it is data."""
+class EgressRefusal:
+    """A connection that was refused. The host comes from the page, so it is data."""
 
     host: str
     port: int
     reason: Verdict
 
 
-class _Refused(Exception):
-    def __init__(self, refusal: Refusal) -> None:
-        super().__init__(refusal.reason)
+class _NotConnected(Exception):
+    """No connection: the rule refused it, or no address of the host answers."""
+
+    def __init__(self, refusal: EgressRefusal | None = None) -> None:
+        super().__init__()
         self.refusal = refusal
-
-
-class _Unreachable(Exception):
-    """No address of the host answers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +219,7 @@ class FilterProxy:
 
     def __init__(self, rule: Egress) -> None:
         self.rule = rule
-        self.refusals: deque[Refusal] = deque(maxlen=_REMEMBERED)
+        self.refusals: deque[EgressRefusal] = deque(maxlen=_REMEMBERED)
         self._server: asyncio.Server | None = None
         self._open: set[asyncio.Task[None]] = set()
 
@@ -240,7 +236,7 @@ class FilterProxy:
         self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0, limit=_HEAD_BYTES)
 
     def permit(self, url: str) -> None:
-        """Allow the origin of `url`, such as that of a start address. Raises InputError: it is no web address."""
+        """Allow the origin of `url`, such as that of a start address. Raises InputError: not a web address."""
         self.rule = self.rule.with_origin(url)
 
     async def close(self) -> None:
@@ -256,7 +252,7 @@ class FilterProxy:
                 await asyncio.wait_for(self._server.wait_closed(), 1.0)
 
     def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Serve a connection in a task of our own: the streams would report one that `close` cancels as a failure."""
+        """Serve a connection in a task of ours: asyncio would report one that `close` cancels as a failure."""
         task = asyncio.get_running_loop().create_task(self._serve_safely(reader, writer))
         self._open.add(task)
         task.add_done_callback(self._open.discard)
@@ -274,13 +270,10 @@ class FilterProxy:
         host, port = _destination(head)
         try:
             upstream = await self._connect(host, port)
-        except _Refused as refused:
-            self.refusals.append(refused.refusal)
-            writer.write(_respond(403, refused.refusal.reason))
-            await writer.drain()
-            return
-        except _Unreachable:
-            writer.write(_respond(502, "unreachable"))
+        except _NotConnected as error:
+            if error.refusal is not None:
+                self.refusals.append(error.refusal)
+            writer.write(_respond(403, error.refusal.reason) if error.refusal else _respond(502, "unreachable"))
             await writer.drain()
             return
         try:
@@ -294,19 +287,19 @@ class FilterProxy:
             upstream[1].close()
 
     async def _connect(self, host: str, port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-        """A connection to the host, at an address that was judged. Raises _Refused: the rule does not let it; _Unreachable: nothing answers."""
+        """A connection to the host, at an address that was judged. Raises _NotConnected: no connection."""
         verdict = self.rule.judge_name(host, port)
         if verdict != "allowed":
-            raise _Refused(Refusal(host, port, verdict))
+            raise _NotConnected(EgressRefusal(host, port, verdict))
         addresses = await _resolve(host, port)
         judged = {address: self.rule.judge_address(host, port, address) for address in addresses}
         allowed = [address for address, verdict in judged.items() if verdict == "allowed"]
         if addresses and not allowed:
-            raise _Refused(Refusal(host, port, "private"))
+            raise _NotConnected(EgressRefusal(host, port, "private"))
         for address in allowed:
             with contextlib.suppress(OSError, TimeoutError):
                 return await asyncio.wait_for(asyncio.open_connection(address, port), _CONNECT_SECONDS)
-        raise _Unreachable
+        raise _NotConnected
 
 
 async def _resolve(host: str, port: int) -> tuple[str, ...]:
@@ -319,14 +312,14 @@ async def _resolve(host: str, port: int) -> tuple[str, ...]:
 
 
 def _parse(raw: bytes) -> _Head:
-    """The head of a request. Raises ValueError: it is none."""
+    """The head of a request. Raises ValueError: not a request."""
     first, *headers = raw[:-4].split(b"\r\n")
     method, target, version = first.decode("latin-1").split(" ")
     return _Head(method, target, version, tuple(headers))
 
 
 def _destination(head: _Head) -> tuple[str, int]:
-    """Where a request wants to go. Raises ValueError: it names no place."""
+    """The host and port a request is for. Raises ValueError: it names none."""
     parts = urlsplit(f"//{head.target}" if head.method == "CONNECT" else head.target)
     if not parts.hostname or (head.method != "CONNECT" and parts.scheme != "http"):
         raise ValueError("no destination")
@@ -334,7 +327,7 @@ def _destination(head: _Head) -> tuple[str, int]:
 
 
 def _forward(head: _Head) -> bytes:
-    """The request as the server gets it: for its own path, one on this connection."""
+    """The request as the server gets it, alone on its connection."""
     parts = urlsplit(head.target)
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     kept = [
@@ -367,7 +360,7 @@ async def _relay(near: _End, far: _End) -> None:
 
 
 async def _pass_on(source: asyncio.StreamReader, target: asyncio.StreamWriter) -> None:
-    with contextlib.suppress(OSError):  # one end hung up: the other is told by the end of its stream
+    with contextlib.suppress(OSError):  # one end hung up: the end of its stream tells the other
         while data := await source.read(_CHUNK):
             target.write(data)
             await target.drain()

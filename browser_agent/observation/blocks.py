@@ -122,7 +122,7 @@ def blocks(root: Node) -> tuple[Block, ...]:
     return tuple(writer.blocks)
 
 
-def leads(blocks: Sequence[Block]) -> tuple[int | None, ...]:
+def find_owners(blocks: Sequence[Block]) -> tuple[int | None, ...]:
     """For each block the place of the one it belongs to: the entry a note is nested in, the term it defines; None for most."""
     found: list[int | None] = []
     open_at: list[int] = []

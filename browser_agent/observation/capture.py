@@ -261,7 +261,9 @@ async def _with_edited(page: Page, yaml: str) -> str:
 async def _with_fixed(page: Page, yaml: str) -> str:
     """The snapshot with a mark on the fields that are read-only, of which it says nothing."""
     lines = yaml.split("\n")
-    fields = [number for number, line in enumerate(lines) if line.lstrip(" ").startswith(FIELD_LINES) and "[ref=" in line]
+    fields = [
+        number for number, line in enumerate(lines) if line.lstrip(" ").startswith(FIELD_LINES) and "[ref=" in line
+    ]
     fixed = await asyncio.gather(
         *(_ask_capture(page, lines[at], "e => e.readOnly ? 'yes' : ''") for at in fields[:_FIELDS_ASKED])
     )

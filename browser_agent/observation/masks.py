@@ -47,7 +47,7 @@ FIELD_LINES = tuple(f"- {quote}{role}" for role in sorted(_ROLES) for quote in (
 
 
 def is_called_password(name: str) -> bool:
-    """Whether a field of that name holds a password, even where the page shows what is typed into it."""
+    """Whether a field of that name holds a password, even if the page shows its text."""
     return _CALLED.search(name) is not None
 
 

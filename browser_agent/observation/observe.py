@@ -29,11 +29,11 @@ from browser_agent.observation.shorten import (
     NOTHING_BEFORE,
     Before,
     Interest,
+    describe_changes,
     find,
     find_own,
-    name_all,
+    name_lines,
     prune,
-    tell_changes,
 )
 from ctxfold.log.page import Node, parse
 from ctxfold.text.words import counted
@@ -386,7 +386,7 @@ def observe(
         extracted=shown.extracted,
         places=shown.places,
         lines=frozenset(block.text for block in page.blocks),
-        standing=tuple(filter(None, name_all(page.blocks))),
+        standing=tuple(filter(None, name_lines(page.blocks))),
     )
 
 
@@ -441,7 +441,7 @@ def _read(
     lines = (*said, *pages.pages[number - 1])
     if above:
         start, after = (*pages.starts, len(part))[number - 1 : number + 1]
-        lines = tell_changes(part, above, part[start : max(start + 1, after)])
+        lines = describe_changes(part, above, part[start : max(start + 1, after)])
     fits = fitting(lines, room)
     if len(fits) < len(lines):
         fits = fitting(lines, room - _STATUS_ROOM)
@@ -463,7 +463,7 @@ def _blocks_of(root: Node, ref: str | None) -> tuple[Block, ...]:
 
 def _changes(page_blocks: tuple[Block, ...], before: Before, instead: tuple[str, ...]) -> tuple[str, ...] | None:
     """What changed on the page, where that is shorter than the page."""
-    changed = tell_changes(page_blocks, before.lines) if before.lines is not None else None
+    changed = describe_changes(page_blocks, before.lines) if before.lines is not None else None
     return changed if changed is not None and _cost(changed) <= _cost(instead) else None
 
 

@@ -1,4 +1,4 @@
-"""Blocks to pieces; prune, find, changes."""
+"""Shortens a page to a budget: which blocks a look shows, where words are found, what changed since the last look."""
 
 from __future__ import annotations
 
@@ -10,28 +10,33 @@ from types import MappingProxyType
 from urllib.parse import urlsplit
 
 from browser_agent.observation import Cut, Observation
-from browser_agent.observation.blocks import Block, Group, leads
+from browser_agent.observation.blocks import Block, Group, find_owners
 from browser_agent.observation.inline import REF, cut, first_mention, terms, trim_torn_ref
+from ctxfold.select import PAGE, Piece, score
+from ctxfold.select.pieces import words_of
 from ctxfold.text.words import counted
 from ctxfold.tokens import count, head
 
-_MENUS = frozenset({"nav", "header", "footer"})
-_BESIDE = frozenset({"body", "aside"})
-_INNER = frozenset({"main", "body"})
-_OTHERS = 2
-"""On so many other pages a line of links in the main part stands before it counts as what a site shows everywhere."""
+_MAIN = frozenset({"main", "body", "dialog"})
+_OTHER_PAGES = 2
+"""Other pages of a site that have a line of links before it counts as shown everywhere."""
 _MOST_LINES = 4_000
-_GONE = 3
-_GONE_LENGTH, _SECTION = 48, 80
-_VALUE = re.compile(REF.pattern + r'(?: \([^()]*\))?(?: ?="[^"]*")?')
-"""A control's ref, and what stands behind it: its states, its value."""
-_SAME = "(as last seen but for this)"
-_NOTHING = "(nothing on the page changed)"
+_MENU, _LINKS = "m", "l"
+_SMALL_TABLE = 12
+"""Rows of a table that is shown with its head or caption."""
+_HEADING, _NAME = 80, 40
+"""Characters of a heading above lines, and in a list of headings."""
 
 
 @dataclass(frozen=True, slots=True)
 class Before:
-    """What the reader of an observation has seen: `lines` of this page as it was last, None for none; `known`, the lines other pages of the site share with it; `above`, lines of this page that the same answer shows already."""
+    """What the reader of an observation has seen.
+
+    Attributes:
+        lines: the lines of this page at the last look; None if there was none.
+        known: the lines that other pages of the site share with it.
+        above: lines of this page that the same answer shows already.
+    """
 
     lines: frozenset[str] | None = None
     known: frozenset[str] = frozenset()
@@ -39,7 +44,6 @@ class Before:
 
 
 NOTHING_BEFORE = Before()
-"""A reader who has seen nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,442 +54,335 @@ class Furniture:
     places: Mapping[str, frozenset[str]] = field(default_factory=lambda: MappingProxyType({}))
 
     def after(self, page: Observation) -> Furniture:
-        """This, after one more page."""
+        """Return this after one more page."""
         parts = urlsplit(page.url)
-        origin, path = (parts.scheme, parts.netloc), parts.path
+        origin = (parts.scheme, parts.netloc)
         places = dict(self.places) if origin == self.origin else {}
         for line in page.standing[:_MOST_LINES]:
             on = places.get(line, frozenset())
-            if len(on) <= _OTHERS:
-                places[line] = on | {path}
+            if len(on) <= _OTHER_PAGES:
+                places[line] = on | {parts.path}
         return Furniture(origin, MappingProxyType(places))
 
     def known_on(self, url: str) -> frozenset[str]:
-        """The lines that stood on other pages of the site that `url` belongs to: one of them for menus, some for links."""
+        """Return the lines that other pages of the same site have: a line of a menu on one, a line of links on two."""
         parts = urlsplit(url)
         if (parts.scheme, parts.netloc) != self.origin:
             return frozenset()
-        others = {text: len(on - {parts.path}) for text, on in self.places.items()}
-        return frozenset(text for text, number in others.items() if number >= (1 if text[0] == _MENU else _OTHERS))
+        others = {line: len(on - {parts.path}) for line, on in self.places.items()}
+        return frozenset(line for line, number in others.items() if number >= (1 if line[0] == _MENU else _OTHER_PAGES))
 
 
-_MENU, _LINKS = "m", "l"
+def name_lines(blocks: Sequence[Block]) -> tuple[str, ...]:
+    """Return for each block the name by which it is known again on other pages; empty for a block of the page's own.
 
-
-def name_furniture(block: Block, apart_from_main: bool) -> str:
-    """What a line is called by which it is known again, if it is of a menu or of links alone; empty for any other.
-
-    On a page that has a main part all that stands `apart_from_main` is of its menus, but for the search.
+    Known again are menus, all outside the main part of a page that has one, lines of links alone, and entries of a list
+    whose headings are links.
     """
-    if block.region in _MENUS or (apart_from_main and block.region in _BESIDE):
-        return _MENU + REF.sub("", block.text)
-    return _LINKS + REF.sub("", block.text) if not block.controls and not block.level and is_links(block) else ""
+    has_main = any(block.region == "main" for block in blocks)
+    around = {"nav", "header", "footer"} | ({"body", "aside"} if has_main else set())
+    names: list[str] = []
+    list_title = entry = ""
+    list_level = 0
+    for block in blocks:
+        text = REF.sub("", block.text)
+        if block.region not in ("main", "body") or block.controls:
+            list_title = entry = ""
+        elif block.level and is_links(block) and list_title and block.level > list_level:
+            entry = f"{_LINKS}{list_title}\n{text}"
+        elif block.level:
+            list_title, list_level, entry = text, block.level, ""
+        only_links = is_links(block) and not block.controls and not block.level
+        names.append(entry or (_MENU + text if block.region in around else _LINKS + text if only_links else ""))
+    return tuple(names)
 
 
 def is_links(block: Block) -> bool:
-    """Whether a line is of links alone."""
-    apart = REF.split(block.text)[::2]
-    return bool(block.links) and all(part.strip(" -·|") for part in apart[:-1]) and not apart[-1].strip(" -·|")
-
-
-def name_all(blocks: Sequence[Block]) -> tuple[str, ...]:
-    """What each line of a page is called by which it is known again."""
-    has_main = any(block.region == "main" for block in blocks)
-    cards = _name_cards(blocks)
-    return tuple(cards.get(i) or name_furniture(block, has_main) for i, block in enumerate(blocks))
-
-
-def _name_cards(blocks: Sequence[Block]) -> dict[int, str]:
-    """The lines of entries that stand under a heading each, which is a link, below a heading that all of them share: a name for each entry."""
-    named: dict[int, str] = {}
-    above = card = ""
-    level = 0
-    for i, block in enumerate(blocks):
-        if block.region not in _INNER or block.controls:
-            above = card = ""
-        elif block.level and is_links(block) and above and block.level > level:
-            card = f"{_LINKS}{above}\n{REF.sub('', block.text)}"
-        elif block.level:
-            above, level, card = REF.sub("", block.text), block.level, ""
-        if card:
-            named[i] = card
-    return named
+    """Return whether a line is of links alone."""
+    *before, after = (part.strip(" -·|") for part in REF.split(block.text)[::2])
+    return bool(block.links) and all(before) and not after
 
 
 def find_own(blocks: Sequence[Block], before: Before) -> tuple[int, ...]:
-    """The numbers of the blocks that a page has for itself: without the menus around it that the reader saw on others; all where there is nothing else."""
-    names = name_all(blocks) if before.known else [""] * len(blocks)
-    own = tuple(i for i, name in enumerate(names) if name[:1] != _MENU or name not in before.known)
+    """Return the places of the blocks that are not of menus the reader saw on other pages; all if there are no others."""
+    names = name_lines(blocks) if before.known else [""] * len(blocks)
+    own = tuple(place for place, name in enumerate(names) if name[:1] != _MENU or name not in before.known)
     return own or tuple(range(len(blocks)))
 
 
-def tell_changes(
+_GONE, _GONE_LENGTH = 3, 48
+"""Lines that are gone which are quoted, and characters of each."""
+_VALUE = re.compile(REF.pattern + r'(?: \([^()]*\))?(?: ?="[^"]*")?')
+"""A control's ref with its states and its value."""
+
+
+def describe_changes(
     blocks: Sequence[Block], lines: frozenset[str], part: Sequence[Block] | None = None
 ) -> tuple[str, ...]:
-    """What is new on a page, or in a `part` of it, since it had these lines, and what is gone. A line that stands there with other values is new alone."""
+    """Return what is new on a page, or in a `part` of it, since it had these lines, and what is gone.
+
+    A line that only has other values is new and not gone.
+    """
     now = {block.text for block in blocks}
     fresh = [block for block in (blocks if part is None else part) if block.text not in lines]
-    again = {_bare(block.text) for block in fresh}
+    if not fresh and now.issuperset(lines):
+        return ("(nothing on the page changed)",)
+    changed = {_VALUE.sub("", block.text) for block in fresh}
     refs = {ref for block in fresh for ref in block.refs}
-    gone = [line for line in lines if line not in now and _bare(line) not in again and not _keeps(line, refs)]
-    return (_SAME, *_news(fresh), *_losses(gone)) if fresh or gone else (_NOTHING,)
+    gone = [line for line in lines - now if _VALUE.sub("", line) not in changed]
+    gone = sorted(cut(REF.sub("", line), _GONE_LENGTH) for line in gone if not _is_kept(line, refs))
+    more = f" and {len(gone) - _GONE} more" if len(gone) > _GONE else ""
+    loss = (f"gone: {'; '.join(gone[:_GONE])}{more}",) if gone else ()
+    return ("(as last seen but for this)", *_write_news(fresh), *loss) if fresh or gone else (_UNCHANGED,)
 
 
-def _bare(line: str) -> str:
-    """A line without the refs, values and states of its controls."""
-    return _VALUE.sub("", line)
+_UNCHANGED = "(nothing on the page changed)"
 
 
-def _keeps(line: str, refs: set[str]) -> bool:
-    """Whether every element of a line is among `refs`, and there is one."""
+def _is_kept(line: str, refs: set[str]) -> bool:
+    """Return whether every element of a line is among `refs`, and there is one."""
     own = REF.findall(line)
     return bool(own) and refs.issuperset(own)
 
 
-def _news(fresh: Sequence[Block]) -> Iterator[str]:
+def _write_news(fresh: Sequence[Block]) -> Iterator[str]:
     section = ""
     for block in fresh:
         if block.section and block.section != section and not block.level:
-            yield f"§ {cut(block.section, _SECTION)}"
+            yield f"§ {cut(block.section, _HEADING)}"
         section = block.section
         yield " " * min(block.indent, 4) + block.text
 
 
-def _losses(gone: Sequence[str]) -> Iterator[str]:
-    shown = sorted(cut(REF.sub("", line), _GONE_LENGTH) for line in gone)[:_GONE]
-    more = f" and {len(gone) - _GONE} more" if len(gone) > _GONE else ""
-    if shown:
-        yield f"gone: {'; '.join(shown)}{more}"
+def rank_blocks(blocks: Sequence[Block], query: str) -> list[float]:
+    """Return how well each block serves a query, from 0 to 1 for the best: the selector's formula with its weights for pages."""
+    if not query:
+        return [0.0] * len(blocks)
+    worths = score([Piece(block.text, 1, words=words_of(REF.sub("", block.text))) for block in blocks], query, PAGE)
+    most = max(worths, default=0.0) or 1.0
+    return [worth / most for worth in worths]
 
 
 NOWHERE = "no such words on this page"
-
 _NEAR = 6
-"""So few places that hold some of the words are shown where none holds all."""
+"""Places with most of the words that are shown if no place has all; if there are more, the first."""
 _WORDS, _WORD = 6, 30
-
-
-def find_hits(blocks: Sequence[Block], query: str) -> list[int]:
-    """The places that hold a query as it is written, else those that hold all its words, their heading's included."""
-    phrase = " ".join(query.lower().split())
-    texts = [REF.sub("", block.text).lower() for block in blocks]
-    hits = [place for place, text in enumerate(texts) if phrase in text]
-    if hits:
-        return hits
-    wanted = terms(query)
-    if not wanted:
-        return []
-    whole = [place for place, text in enumerate(texts) if all(word in text for word in wanted)]
-    under = [f"{text} {block.section.lower()}" for text, block in zip(texts, blocks, strict=True)]
-    return whole or [
-        place
-        for place, text in enumerate(texts)
-        if all(word in under[place] for word in wanted) and any(word in text for word in wanted)
-    ]
-
-
-def say_counts(blocks: Sequence[Block], query: str) -> str:
-    """That no place holds all the words, and how many hold each."""
-    texts = [block.text.lower() for block in blocks]
-    asked = list(dict.fromkeys(query.lower().split()))[:_WORDS]
-    counts = {word: sum(all(part in text for part in terms(word)) for text in texts) for word in asked}
-    if not any(counts.values()):
-        return NOWHERE
-    told = ", ".join(f"{cut(word, _WORD)} in {number or 'none'}" for word, number in counts.items())
-    return f"no such words in one place of this page: {told}"
-
-
-def find_nearest(blocks: Sequence[Block], wanted: frozenset[str]) -> tuple[int, list[int]]:
-    """How many of the words the places with most of them hold, and these: all where they are few, else the first where it holds several."""
-    texts = [REF.sub("", block.text).lower() for block in blocks]
-    held = [
-        sum(word in text or word in block.section.lower() for word in wanted)
-        if any(map(text.__contains__, wanted))
-        else 0
-        for text, block in zip(texts, blocks, strict=True)
-    ]
-    most = max(held, default=0)
-    places = [place for place, number in enumerate(held) if number == most and most]
-    return most, places if len(places) <= _NEAR else places[: most > 1]
-
-
-_FINDING_SECTION = 80
-_HIT = 90
-_WIDE = 300
-"""Tokens of a line of controls, such as a list with its options, where all places fit so."""
-_CONTROLS = 3
-_LINK = 40
-"""Characters a link takes in a line of links, with its ref; running text has fewer links."""
+"""Words of a query that are counted, and characters of each."""
+_HIT, _WIDE = 90, 300
+"""Tokens of a line that is shown around what was found; of a line of controls or links, if few places are shown."""
+_CONTROLS, _LINK = 3, 40
+"""Controls from which a line is one of controls; characters for each link from which it is running text."""
 _FEW = 3
-"""So few places are shown with what stands beside them."""
-_SMALL = 200
-"""Tokens of a table that its head brings whole."""
-_AFTER = 4
-_MAIN = frozenset({"main", "body", "dialog", "search"})
-_FINDING_WORD = 30
+"""Places up to which each is shown with its neighbours."""
+_NESTED = 4
+"""Lines nested in an entry that are shown with it."""
 _REST, _REST_SHARE = 40, 4
-"""Tokens kept for the line that says where the rest stands, and the part of the room that they are at most."""
+"""Tokens of the line about places that do not fit: at most these, and this part of the room."""
 _MISSES = 8
-"""After so many places that do not fit the next are not tried."""
-_NAMED = re.compile(rf'\b[a-z]+ "[^"]*"{REF.pattern}')
-"""A control with its name."""
-_SECTIONS = 3
-_ENTRY = "- "
-_NAME = 40
+"""Places that do not fit before the next are not tried."""
+_REST_HEADINGS = 3
+_CONTROL_NAME = re.compile(rf'\b[a-z]+ "[^"]*"{REF.pattern}')
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """What is shown of a search, and the lines of the page that stand whole in it."""
+class FoundPlaces:
+    """The lines that a search shows, and the lines of the page that are whole in it."""
 
     lines: tuple[str, ...]
     whole: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class _Page:
-    """A page's blocks, bare and as they are shown, what is looked for, how much of it each place holds, the block each belongs to, and how many tokens of a line of controls or links are shown."""
-
-    bare: Sequence[Block]
-    blocks: Sequence[Block]
-    queries: tuple[str, ...]
-    worth: Mapping[int, float]
-    leads: tuple[int | None, ...]
-    wide: int = _WIDE
-
-
 def find(
     blocks: Sequence[Block],
-    told: Sequence[Block],
+    shown_as: Sequence[Block],
     queries: tuple[str, ...],
     budget: int,
     above: frozenset[str] = frozenset(),
-) -> Found:
-    """Find the blocks that hold one of `queries`, or all words of one, their heading's included. `told`: the blocks as they are shown; `budget`: o200k tokens; `above`: lines that stand in the same answer already.
+) -> FoundPlaces:
+    """Find the blocks that hold one of `queries`, or all words of one with the words of their heading.
+
+    Args:
+        blocks: the blocks that are searched.
+        shown_as: the blocks as they are shown.
+        queries: words or phrases.
+        budget: the most o200k tokens.
+        above: lines that the same answer shows already.
 
     Returns:
-        How many places are shown of how many, then these in page order under their headings, a row with the head of its
-        table, a note with its entry; where not all fit, those with most and the rarest of the queries, a name of a control last; of one query whose words stand in no place together, how often each stands on the page, and the places with most of them.
+        How many places are shown of how many, then the places in page order under their headings, a row with the head of its
+        table, a note with its entry. If not all fit, the places that serve the queries best. If no place has all words of
+        the only query, how often each word is on the page, and the places with most of them.
     """
     each = [find_hits(blocks, query) for query in queries]
     hits = sorted(set().union(*each))
-    nothing: tuple[str, ...] = ()
-    of = _count_each(queries, each) if len(queries) > 1 else ""
+    intro: tuple[str, ...] = ()
+    names = [f"{cut(query, _WORD)} {len(own) or 'none'}" for query, own in zip(queries, each, strict=True)]
+    of = f": {', '.join(names)}" if len(queries) > 1 else ""
     if not hits:
-        nothing = (say_counts(blocks, queries[0]) if len(queries) == 1 else NOWHERE,)
-        most, hits = find_nearest(blocks, terms(queries[0])) if len(queries) == 1 else (0, [])
-        of = f" with most of them, {most} of {len(terms(queries[0]))}"
+        intro, hits, of = _find_nearest(blocks, queries[0]) if len(queries) == 1 else ((NOWHERE,), [], "")
     if not hits:
-        return Found(nothing)
-    page = _Page(blocks, told, queries, _weigh(blocks, queries, hits, each), leads(blocks))
-    fresh = [hit for hit in hits if told[hit].text not in above]
-    of = f" of {counted(len(hits), 'place')}{of}"
-    room = budget - sum(count(line) + 1 for line in (*nothing, of))
-    page, shown = _fitting(page, fresh, room)
-    rest = [hit for hit in fresh if hit not in shown]
-    again = len(hits) - len(fresh)
-    of += f", {again} of them above" if again else ""
-    places = (*_written(page, shown, frozenset(hits)), *_name_tables(page, shown, frozenset(hits)))
-    left = room - sum(count(line) + 1 for line in places)
-    lines = (*nothing, f"{len(hits) - len(rest)}{of}", *places, *((_where_else(page, rest, left),) if rest else ()))
-    whole = (told[at].text for at in shown if _line(page, at, frozenset(hits)) == told[at].text)
-    return Found(lines, frozenset(whole))
+        return FoundPlaces(intro)
+    fresh = [hit for hit in hits if shown_as[hit].text not in above]
+    known = f", {len(hits) - len(fresh)} of them above" if len(fresh) < len(hits) else ""
+    of = f" of {counted(len(hits), 'place')}{of}{known}"
+    search = _Search(shown_as, queries, frozenset(hits), find_owners(blocks), _WIDE if len(fresh) <= _FEW else _HIT)
+    said = [replace(block, text="" if is_links(block) else _CONTROL_NAME.sub("", block.text)) for block in blocks]
+    worths = rank_blocks(said, " ".join(queries))
+    main = [hit for hit in fresh if blocks[hit].region in _MAIN | {"search"}] or fresh
+    order = sorted(main, key=lambda hit: (-worths[hit], hit))
+    room = budget - sum(count(line) + 1 for line in (*intro, of))
+    places = search.choose(order, room)
+    if not places.issuperset(fresh):
+        places = search.choose(order, room - min(_REST, room // _REST_SHARE))
+    rest = [hit for hit in fresh if hit not in places]
+    more = (search.describe_rest(rest),) if rest else ()
+    lines = (*intro, f"{len(hits) - len(rest)}{of}", *search.write(places), *search.name_tables(places), *more)
+    return FoundPlaces(lines, frozenset(shown_as[at].text for at in places if search.line(at) == shown_as[at].text))
 
 
-def _count_each(queries: Sequence[str], each: Sequence[Sequence[int]]) -> str:
-    """How many places each query has."""
-    return ": " + ", ".join(
-        f"{cut(one, _FINDING_WORD)} {len(own) or 'none'}" for one, own in zip(queries, each, strict=True)
-    )
+def find_hits(blocks: Sequence[Block], query: str) -> list[int]:
+    """Return the places that hold a query as it is written, else all its words, else all words with their heading's."""
+    phrase, wanted = " ".join(query.lower().split()), terms(query)
+    texts = [REF.sub("", block.text).lower() for block in blocks]
+    hits = [place for place, text in enumerate(texts) if phrase in text]
+    if hits or not wanted:
+        return hits
+    under = [f"{text} {block.section.lower()}" for text, block in zip(texts, blocks, strict=True)]
+    whole = [place for place, text in enumerate(texts) if all(word in text for word in wanted)]
+    some = (place for place, text in enumerate(texts) if any(word in text for word in wanted))
+    return whole or [place for place in some if all(word in under[place] for word in wanted)]
 
 
-def _weigh(
-    blocks: Sequence[Block], queries: Sequence[str], hits: Sequence[int], each: Sequence[Sequence[int]]
-) -> dict[int, float]:
-    """How much of what is looked for each place holds, what stands in few places weighing more; less than nothing where the names of controls alone hold it."""
-    words = terms(" ".join(queries))
-    worth = dict.fromkeys(hits, 0.0)
-    for own in each:
-        for hit in own:
-            worth[hit] += 1 / len(own)
-    for hit in hits:
-        block = blocks[hit]
-        said = "" if is_links(block) and not block.level else _NAMED.sub("", block.text).lower()
-        if not any(word in said for word in words):
-            worth[hit] -= len(queries) + 1
-    return worth
+def _find_nearest(blocks: Sequence[Block], query: str) -> tuple[tuple[str, ...], list[int], str]:
+    """Return how many places hold each word, the places that hold most of the words, and how many these are."""
+    wanted = terms(query)
+    texts = [REF.sub("", block.text).lower() for block in blocks]
+    asked = list(dict.fromkeys(query.lower().split()))[:_WORDS]
+    counts = {word: sum(all(part in text for part in terms(word)) for text in texts) for word in asked}
+    if not any(counts.values()):
+        return (NOWHERE,), [], ""
+    numbers = ", ".join(f"{cut(word, _WORD)} in {number or 'none'}" for word, number in counts.items())
+    held = [sum(word in text for word in wanted) for text in texts]
+    most = max(held)
+    places = [place for place, number in enumerate(held) if number == most and most]
+    intro = (f"no such words in one place of this page: {numbers}",)
+    return intro, places if len(places) <= _NEAR else places[:1], f" with most of them, {most} of {len(wanted)}"
 
 
-def _fitting(page: _Page, hits: Sequence[int], whole: int) -> tuple[_Page, set[int]]:
-    """The places that fit, of menus and margins only where the main part has none; long lines of controls whole where all fit so."""
-    order = [place for place in hits if page.blocks[place].region in _MAIN] or list(hits)
-    order.sort(key=lambda place: (-page.worth[place], place))
-    less = whole - min(_REST, whole // _REST_SHARE)
-    shown = _shown(page, order, less if len(order) < len(hits) else whole)
-    if all(hit in shown for hit in order):
-        return page, shown
-    page = replace(page, wide=_HIT)
-    return page, _shown(page, order, less)
+@dataclass(frozen=True, slots=True)
+class _Search:
+    """One search of a page: the blocks as they are shown, the places that were found, and the block each belongs to."""
 
+    blocks: Sequence[Block]
+    queries: tuple[str, ...]
+    hits: frozenset[int]
+    owners: Sequence[int | None]
+    wide: int
 
-def _shown(page: _Page, order: Sequence[int], room: int) -> set[int]:
-    """The first places that fit; with few, also what stands beside them."""
-    shown: set[int] = set()
-    misses = 0
-    for hit in order:
-        wider = {*shown, hit, *_belonging(page, hit)}
-        if _cost(page, wider, order) <= room:
-            shown = wider
-        elif not shown:
-            shown = {hit}
-        else:
-            misses += 1
-        if misses == _MISSES:
-            break
-    for hit in [hit for hit in order if hit in shown]:
-        rows = _rows_below(page, hit)
-        whole = shown | set(rows)
-        if _cost(page, set(rows), order) <= _SMALL and _cost(page, whole, order) <= room:
-            shown = whole
-    if len(order) > _FEW:
-        return shown
-    around = _around_one if len(order) == 1 else _beside
-    for beside in (place for hit in order if hit in shown for place in around(page, hit)):
-        if _cost(page, shown | {beside}, order) > room:
-            break
-        shown |= {beside}
-    return shown
+    def choose(self, order: Sequence[int], room: int) -> set[int]:
+        """Return the first places that fit a room of o200k tokens, each with what it cannot be read without; few with their context."""
+        places: set[int] = set()
+        misses = 0
+        for hit in order:
+            needed = {hit, *self._find_needed(hit)}
+            if not places or self._cost(places | needed) <= room:
+                places |= needed if self._cost(needed) <= room else {hit}
+            else:
+                misses += 1
+            if misses == _MISSES:
+                break
+        for hit in [hit for hit in order if hit in places]:
+            rows = self._rows_below(hit)
+            if len(rows) <= _SMALL_TABLE and self._cost(places.union(rows)) <= room:
+                places.update(rows)
+        for near in (near for hit in order if hit in places and len(order) <= _FEW for near in self._find_context(hit)):
+            if self._cost(places | {near}) > room:
+                break
+            places.add(near)
+        return places
 
+    def _find_needed(self, hit: int) -> Iterator[int]:
+        """Return the entry a place is nested in, and the head of its table."""
+        owner, group = self.owners[hit], self.blocks[hit].group
+        if owner is not None:
+            yield owner
+        above = range(hit - 1, -1, -1) if group is not None else ()
+        yield from [place for place in above if self.blocks[place].head and self.blocks[place].group == group][:1]
 
-def _belonging(page: _Page, hit: int) -> Iterator[int]:
-    """What a place means nothing without: the entry it is nested in, the head of its table."""
-    above = page.leads[hit]
-    if above is not None:
-        yield above
-    if (head_row := _head_of(page, hit)) is not None:
-        yield head_row
+    def _rows_below(self, hit: int) -> list[int]:
+        """Return the rows of the table that a place heads."""
+        group, after = self.blocks[hit].group, range(hit + 1, len(self.blocks))
+        return [place for place in after if self.blocks[place].group == group] if self.blocks[hit].head else []
 
-
-def _head_of(page: _Page, hit: int) -> int | None:
-    """The row that heads the columns of the table a place is in."""
-    group = page.blocks[hit].group
-    for place in range(hit - 1, -1, -1) if group is not None else ():
-        block = page.blocks[place]
-        if block.group == group and block.head:
-            return place
-    return None
-
-
-def _rows_below(page: _Page, hit: int) -> list[int]:
-    """The rows of the table that a place heads."""
-    group = page.blocks[hit].group
-    if not page.blocks[hit].head or group is None:
-        return []
-    return [place for place in range(hit + 1, len(page.blocks)) if page.blocks[place].group == group]
-
-
-def _around_one(page: _Page, hit: int) -> Iterator[int]:
-    """What stands beside the only place: the line before and the line after too, but for a row that its head explains, and an entry of a list."""
-    block = page.blocks[hit]
-    if _head_of(page, hit) is None and not block.head and not block.text.startswith(_ENTRY):
-        for place in (hit - 1, hit + 1):
-            if 0 <= place < len(page.blocks) and _together(page, place, hit):
-                yield place
-    yield from _beside(page, hit)
-
-
-def _beside(page: _Page, hit: int) -> Iterator[int]:
-    """What follows a heading or an entry, else the neighbours of a place under the same heading."""
-    block = page.blocks[hit]
-    if block.group is not None and page.leads[hit] is None and not block.indent and block.row:
-        after = range(hit + 1, min(hit + 1 + _AFTER, len(page.blocks)))
-        for place in after:
-            if page.blocks[place].indent <= block.indent:
-                return
-            yield place
-        return
-    for place in range(hit + 1, len(page.blocks)) if block.level else (hit + 1, hit - 1):
-        if not 0 <= place < len(page.blocks) or not _together(page, place, hit):
+    def _find_context(self, hit: int) -> Iterator[int]:
+        """Return the text under a heading, the lines nested in an entry or row, else the line before and the line after."""
+        block, after = self.blocks[hit], range(hit + 1, len(self.blocks))
+        if block.group is not None and (block.row or block.head):
+            nested = next((at for at in after if self.blocks[at].indent <= block.indent), len(self.blocks))
+            yield from range(hit + 1, min(nested, hit + 1 + _NESTED))
             return
-        yield place
+        for place in after if block.level else (hit - 1, hit + 1):
+            near = self.blocks[place] if 0 <= place < len(self.blocks) else None
+            if near is not None and (near.section, near.region) == (block.section, block.region):
+                yield place
+            elif block.level:
+                return
+
+    def _cost(self, places: set[int]) -> int:
+        return sum(count(line) + 1 for line in self.write(places))
+
+    def write(self, places: set[int]) -> Iterator[str]:
+        """Write places in page order, each heading once, with the ref by which its part of the page is read."""
+        section = ""
+        for place in sorted(places):
+            block = self.blocks[place]
+            if block.level:
+                yield f"§ {self.line(place).lstrip('# ')}{_mark_heading(block)}"
+            else:
+                if block.section not in ("", section):
+                    yield f"§ {self._name_section(place, _HEADING)}"
+                yield " " * min(block.indent, 4) + self.line(place)
+            section = block.section
+
+    def line(self, place: int) -> str:
+        """Return the text of a place; of a long text the part around what was found."""
+        block = self.blocks[place]
+        if place not in self.hits:
+            return cut(block.text, _HIT * 4)
+        is_bar = block.controls >= _CONTROLS or block.links * _LINK >= len(REF.sub("", block.text)) > _LINK
+        return _cut_around(block.text, self.queries, self.wide if is_bar else _HIT)
+
+    def _name_section(self, place: int, most: int) -> str:
+        section = self.blocks[place].section
+        above = (self.blocks[at] for at in range(place, -1, -1))
+        heading = next((block for block in above if block.level and block.section == section), None)
+        return cut(section, most) + (_mark_heading(heading) if heading is not None else "")
+
+    def name_tables(self, places: set[int]) -> Iterator[str]:
+        """Say where the rows are of tables of which the head is shown and the rows are not."""
+        for hit in sorted(places & self.hits):
+            left, group = set(self._rows_below(hit)) - places, self.blocks[hit].group
+            if left and group is not None and group.ref:
+                yield f"… {counted(len(left), 'row')} below that head: read [{group.ref}]"
+
+    def describe_rest(self, rest: Sequence[int]) -> str:
+        """Say how many more places there are, and under which headings."""
+        refs = ((self.blocks[at].section, at, self.blocks[at].ref) for at in rest)
+        named = (self._name_section(at, _NAME) if section else f"[{ref}]" if ref else "" for section, at, ref in refs)
+        names = list(dict.fromkeys(filter(None, named)))
+        more = f" +{len(names) - _REST_HEADINGS}" if len(names) > _REST_HEADINGS else ""
+        return f"… {len(rest)} more" + (f" in {'; '.join(names[:_REST_HEADINGS])}{more}" if names else "")
 
 
-def _together(page: _Page, one: int, other: int) -> bool:
-    """Whether two places stand under the same heading, in the same part of the page."""
-    first, second = page.blocks[one], page.blocks[other]
-    return (first.section, first.region) == (second.section, second.region)
-
-
-def _cost(page: _Page, places: set[int], hits: Sequence[int]) -> int:
-    return sum(count(line) + 1 for line in _written(page, places, frozenset(hits)))
-
-
-def _written(page: _Page, places: set[int], hits: frozenset[int]) -> Iterator[str]:
-    """These places in page order, each heading once, with the ref by which its part of the page is read."""
-    section = ""
-    for place in sorted(places):
-        block = page.blocks[place]
-        if block.level:
-            yield f"§ {_line(page, place, hits).lstrip('# ')}{_mark(block)}"
-        else:
-            if block.section != section and block.section:
-                yield f"§ {_name_section(page, place)}"
-            yield " " * min(block.indent, 4) + _line(page, place, hits)
-        section = block.section
-
-
-def _line(page: _Page, place: int, hits: frozenset[int]) -> str:
-    """A place's text, of a long one what stands around what was found."""
-    block = page.blocks[place]
-    if place not in hits:
-        return cut(block.text, _HIT * 4)
-    bar = block.controls >= _CONTROLS or block.links * _LINK >= len(page.bare[place].text) > _LINK
-    return _part(block.text, page.queries, page.wide if bar else _HIT)
-
-
-def _name_section(page: _Page, place: int, most: int = _FINDING_SECTION) -> str:
-    """The heading above a place, with its ref."""
-    section = page.blocks[place].section
-    above = (page.blocks[at] for at in range(place, -1, -1))
-    heading = next((block for block in above if block.level and block.section == section), None)
-    return cut(section, most) + (_mark(heading) if heading is not None else "")
-
-
-def _mark(heading: Block) -> str:
+def _mark_heading(heading: Block) -> str:
     return f"[{heading.ref}]" if heading.ref and heading.ref not in heading.refs else ""
 
 
-def _name_tables(page: _Page, shown: set[int], hits: frozenset[int]) -> Iterator[str]:
-    """Where the rows stand of tables of which not much more than the head is shown."""
-    for hit in sorted(shown & hits):
-        left, group = set(_rows_below(page, hit)) - shown, page.blocks[hit].group
-        if left and group is not None and group.ref:
-            yield f"… {counted(len(left), 'row')} below that head: read [{group.ref}]"
-
-
-def _where_else(page: _Page, rest: Sequence[int], room: int) -> str:
-    """How many more places there are, and under which headings, of these as many as fit."""
-    names = list(dict.fromkeys(filter(None, (_name_place(page, at) for at in rest))))
-    for named in range(min(len(names), _SECTIONS), 0, -1):
-        more = f" +{len(names) - named}" if len(names) > named else ""
-        line = f"… {len(rest)} more in {'; '.join(names[:named])}{more}"
-        if count(line) < room:
-            return line
-    return f"… {len(rest)} more"
-
-
-def _name_place(page: _Page, place: int) -> str:
-    """What a place is read by: its heading with a ref, else its own."""
-    block = page.blocks[place]
-    return _name_section(page, place, _NAME) if block.section else f"[{block.ref}]" if block.ref else ""
-
-
-def _part(text: str, queries: tuple[str, ...], most: int) -> str:
-    """`text`, where it costs more than `most` tokens the part of it around what was found."""
+def _cut_around(text: str, queries: tuple[str, ...], most: int) -> str:
+    """Return a text; if it costs more than `most` o200k tokens, the part around the first place of a query."""
     if len(text) <= most * 2 or count(text) <= most:
         return text
-    low = text.lower()
-    found = [at for query in queries if (at := low.find(" ".join(query.lower().split()))) >= 0]
+    found = [at for query in queries if (at := text.lower().find(" ".join(query.lower().split()))) >= 0]
     at = min(found) if found else first_mention(text, terms(" ".join(queries)))
     start = text.rfind(" ", 0, max(0, at - 120)) + 1 if at > 160 else 0
     part = trim_torn_ref(head(text[start:], most))
@@ -493,40 +390,30 @@ def _part(text: str, queries: tuple[str, ...], most: int) -> str:
 
 
 _WHOLE = 0.55
-"""A page that takes no more of the budget is shown as it is."""
-_SHARE = 0.51
-"""How much of the budget goes to what the page itself puts first; the rest only to what the task asks for."""
-_SMALL_TABLE = 12
-"""So many rows come with the head or the caption of their table."""
-_HALF = 0.5
-"""A line is asked for that names so much of what the line with most of it does."""
-_CLEAR, _NEARLY = 0.6, 0.75
-"""Where a line names so much of what is needed, those are asked for that name nearly as much."""
-_CLEAR_SHARE = 0.3
-"""How much then goes to what the page puts first."""
-
-_LONG = 130
-_LONG_WANTED = 260
-_GAP = 16
-_MARKER = 10
-_PRUNE_INNER = frozenset({"main", "body", "dialog"})
-_NAMES = 3
-_PRUNE_NAME = 48
-_LEADING = 5
-_AGAIN = 100.0
-"""What a line loses that stands on the page already, or stood on pages of the site before."""
-_FRESH = 6.0
-"""What a line gains that an action brought."""
-_ROWS = 12
-"""So many rows of the page's main table or list come before its filters, and before what stands around it."""
-_FEWEST_ROWS = 4
-_ROWS_SHARE = 0.3
-"""What share of the main part a table or list takes that is what the page is about."""
+"""A page that takes no more of the budget is shown whole."""
+_COMMON, _COMMON_ASKED = 0.5, 0.3
+"""The share of the budget that goes to what the page puts first; if the task asks for something, and the rest goes to that."""
+_ASKED = 0.5
+"""The rank, of 1, from which a block counts as asked for."""
+_LONG, _LONG_ASKED = 130, 260
+"""Tokens of a long block that are shown; of one that is asked for or has controls."""
+_GAP, _MARKER = 16, 10
+"""Tokens of a gap that is shown, as its marker costs as much; tokens of the marker."""
+_CUT_HEADINGS = 3
+_ROWS, _FEWEST_ROWS, _ROWS_SHARE = 12, 4, 0.3
+"""Rows of the page's main table that come first; the rows and the share of the main part from which a table is the main one."""
 _START = 24
-_NO_WORDS = re.compile(REF.pattern + r"|\b(?:button|link|checkbox|textbox)\b|[\W_]+")
-
+"""Characters by which a line on screen is known again."""
+_LEADING = 5
+"""Rows of any list before the others are worth less and less."""
 _REGION = {"dialog": 12.0, "main": 5.0, "body": 4.5, "search": 4.5, "header": 2.5, "nav": 2.0, "aside": 1.5,
            "footer": 0.5}  # fmt: skip
+"""What a block is worth by its region, in points. The other points: chosen by hand on the pages of `tests.benchmarks.observation`."""
+_ASKED_POINTS, _FRESH, _ON_SCREEN, _MAIN_ROW, _CONTROL, _EARLY = 9.0, 6.0, 5.0, 3.0, 2.5, 2.5
+"""Points for the block that serves the need best, for one that an action brought, for one on screen after a scroll, for the
+first rows of the main table, for a control, and for the first block of the main part.
+"""
+_NO_WORDS = re.compile(REF.pattern + r"|\b(?:button|link|checkbox|textbox)\b|[\W_]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -539,7 +426,7 @@ class Pruned:
 
 @dataclass(frozen=True, slots=True)
 class Interest:
-    """What this look is for: `need` in the task's words, `shown`, starts of the lines on screen after a scroll, and what the reader has seen `before`."""
+    """What a look is for: the `need` in words, starts of the lines `shown` on screen after a scroll, what was seen `before`."""
 
     need: str = ""
     shown: tuple[str, ...] = ()
@@ -547,144 +434,110 @@ class Interest:
 
 
 def prune(blocks: Sequence[Block], interest: Interest, budget: int, page_of: Callable[[int], int]) -> Pruned:
-    """Choose blocks. `page_of`: the page a block stands on when the whole is read.
+    """Choose the blocks that a look shows within a budget of o200k tokens.
 
-    Returns:
-        Chosen blocks in page order, with a line for each stretch cut. Where even that does not fit, fewer, down to one
-        line that says what there is.
+    `page_of` returns the page on which a block is when the whole is read. Returns the blocks in page order with a line for each
+    stretch that is cut.
     """
-    wanted = _wanted(blocks, interest.need)
-    scores = _scores(blocks, wanted, interest)
-    texts = _fitting_prune(blocks, wanted, interest.need, budget)
+    asked = rank_blocks(blocks, interest.need)
+    rows = _find_main_rows(blocks)
+    points = _count_points(blocks, asked, rows, interest)
+    texts = _shorten_texts(blocks, asked, interest.need, budget)
     costs = [count(text) + 1 for text in texts]
-    if sum(costs) <= budget * _WHOLE and min(scores, default=0.0) > -_AGAIN / 2:
+    if sum(costs) <= budget * _WHOLE and None not in points:
         return _lay_out(blocks, texts, set(range(len(blocks))), page_of)
-    ranked = sorted((i for i in range(len(blocks)) if scores[i] > -_AGAIN / 2), key=lambda i: (-scores[i], i))
-    rows = _main_rows(blocks) if interest.need else frozenset()
-    asked_for = _with_rows(blocks, _asked_for(wanted)) | rows
-    clear = max(wanted, default=0.0) >= _CLEAR and not rows
-    taken = _take(ranked, costs, asked_for, budget, _CLEAR_SHARE if clear else _SHARE)
-    by_worth = [i for i in ranked if i in taken]
-    above = leads(blocks)
+    ranked = sorted((-worth, place) for place, worth in enumerate(points) if worth is not None)
+    wanted = _with_rows(blocks, {place for place, rank in enumerate(asked) if rank >= _ASKED})
+    wanted.update(rows if interest.need else ())
+    chosen: list[int] = []
+    taken: set[int] = set()
+    spent, common = 0, _COMMON_ASKED if wanted else _COMMON
+    for place in (place for _, place in ranked):
+        cost = costs[place] + _MARKER * (
+            1 - (place - 1 in taken) - (place + 1 in taken)
+        )  # a block splits or closes a gap
+        if spent + cost <= budget * (1 if place in wanted or not taken else common):
+            chosen.append(place)
+            taken.add(place)
+            spent += cost
+    owners = find_owners(blocks)
     while True:
-        chosen = set(by_worth)
-        chosen |= {lead for i in chosen if (lead := above[i]) is not None}  # a note never without its entry
-        laid = _lay_out(blocks, texts, _without_small_gaps(chosen, costs), page_of)
-        over = count("\n".join(laid.lines)) - budget
-        if over <= 0 or not by_worth:
-            return laid
-        while over > 0 and by_worth:
-            over -= costs[by_worth.pop()]
+        shown = {*chosen, *(owner for place in chosen if (owner := owners[place]) is not None)}
+        pruned = _lay_out(blocks, texts, _close_small_gaps(shown, costs), page_of)
+        over = count("\n".join(pruned.lines)) - budget
+        if over <= 0 or not chosen:
+            return pruned
+        while over > 0 and chosen:
+            over -= costs[chosen.pop()]
 
 
-def _wanted(blocks: Sequence[Block], need: str) -> list[float]:
-    """For each block, 0 to 1: how much of what is needed it names, rare words weighing more, its heading's included."""
-    asked = terms(need)
-    if not asked:
-        return [0.0] * len(blocks)
-    texts = [block.text.lower() for block in blocks]
-    sections = {block.section: block.section.lower() for block in blocks}
-    weight = {word: math.log((1 + len(texts)) / (1 + sum(word in text for text in texts))) for word in asked}
-    whole = sum(weight.values()) or 1.0
-    under = {section: sum(weight[word] for word in asked if word in text) / whole for section, text in sections.items()}
-    found = [sum(weight[word] for word in asked if word in text) / whole for text in texts]
-    return [min(1.0, own + 0.5 * under[block.section]) for own, block in zip(found, blocks, strict=True)]
-
-
-def _scores(blocks: Sequence[Block], wanted: Sequence[float], interest: Interest) -> list[float]:
-    scores: list[float] = []
-    starts = tuple(start for start in (_bare_prune(line)[:_START] for line in interest.shown) if start)
+def _count_points(
+    blocks: Sequence[Block], asked: Sequence[float], rows: Sequence[int], interest: Interest
+) -> list[float | None]:
+    """Return what each block is worth to a reader; None for one that was shown before, on this page or on others."""
+    starts = tuple(start for start in (_strip_words(line)[:_START] for line in interest.shown) if start)
     known, lines = interest.before.known, interest.before.lines
-    seen_main = 0
-    rows = sorted(_main_rows(blocks))[:_ROWS]
-    again: set[str] = set()
-    names = name_all(blocks) if known else ()
-    for i, (block, want) in enumerate(zip(blocks, wanted, strict=True)):
-        score = _REGION.get(block.region, 4.0) + 9.0 * want
-        if block.level:
-            score += {1: 3.0, 2: 1.6}.get(block.level, 0.6)
-        if block.controls:
-            score += 2.5
-        if block.region in {"main", "body"}:
-            score += 2.5 * math.exp(-seen_main / 12)
-            seen_main += 1
-        if block.controls and (bare := _bare_prune(block.text)):  # such as a search field at both ends of a page
-            score -= _AGAIN if bare in again else 0.0
-            again.add(bare)
-        if starts and _bare_prune(block.text).startswith(starts):
-            score += 5.0
-        elif i in rows:
-            score += 3.0
+    names = name_lines(blocks) if known else [""] * len(blocks)
+    points: list[float | None] = []
+    bars: set[str] = set()
+    in_main = 0
+    for place, (block, rank) in enumerate(zip(blocks, asked, strict=True)):
+        worth = _REGION.get(block.region, 4.0) + _ASKED_POINTS * rank + (3 / block.level if block.level else 0)
+        if block.region in ("main", "body"):
+            worth += _EARLY * math.exp(-in_main / 12)
+            in_main += 1
+        words = _strip_words(block.text) if block.controls or starts else ""
+        worth += _CONTROL if block.controls else 0
+        if starts and words.startswith(starts):
+            worth += _ON_SCREEN
+        elif place in rows[:_ROWS]:
+            worth += _MAIN_ROW
         elif block.group is not None and not block.head:
-            score -= min(4.0, 0.45 * max(0, block.row - _LEADING))
-        if known and not want and names[i] in known:
-            score -= _AGAIN
-        if lines is not None and block.text not in lines:
-            score += _FRESH
-        scores.append(score)
-    return scores
+            worth -= min(4.0, 0.45 * max(0, block.row - _LEADING))
+        worth += _FRESH if lines is not None and block.text not in lines else 0
+        is_repeated = bool(block.controls and words) and words in bars  # such as a search field at both ends of a page
+        bars.update({words} if block.controls else ())
+        points.append(None if is_repeated or (rank < _ASKED and names[place] in known) else worth)
+    return points
 
 
-def _bare_prune(text: str) -> str:
-    """The words of a line alone, so that a line of the snapshot and the same line of the document compare."""
+def _strip_words(text: str) -> str:
+    """Return the words of a line alone, so that a line of the snapshot and the same line of the document compare."""
     return " ".join(_NO_WORDS.sub(" ", text).lower().split())
 
 
-def _asked_for(wanted: Sequence[float]) -> frozenset[int]:
-    """The blocks that name most of what is needed."""
-    most = max(wanted, default=0.0)
-    threshold = most * (_NEARLY if most >= _CLEAR else _HALF)
-    return frozenset(i for i, want in enumerate(wanted) if threshold > 0 and want >= threshold)
-
-
-def _main_rows(blocks: Sequence[Block]) -> frozenset[int]:
-    """The rows of the largest table or list of the main part; none where it has but a few."""
+def _find_main_rows(blocks: Sequence[Block]) -> list[int]:
+    """Return the rows of the largest table or list of the main part; none if it has few."""
     rows: dict[int, list[int]] = {}
-    for i, block in enumerate(blocks):
-        if block.group is not None and block.region in _PRUNE_INNER and not block.indent:
-            rows.setdefault(block.group.id, []).append(i)
+    for place, block in enumerate(blocks):
+        if block.group is not None and block.region in _MAIN and not block.indent:
+            rows.setdefault(block.group.id, []).append(place)
     most = max(rows.values(), key=len, default=[])
-    main = sum(block.region in _PRUNE_INNER for block in blocks)
-    return frozenset(most) if len(most) >= max(_FEWEST_ROWS, main * _ROWS_SHARE) else frozenset()
+    return most if len(most) >= max(_FEWEST_ROWS, sum(one.region in _MAIN for one in blocks) * _ROWS_SHARE) else []
 
 
-def _with_rows(blocks: Sequence[Block], asked_for: frozenset[int]) -> frozenset[int]:
-    """These blocks, and the rows of each small table whose head or caption is among them."""
+def _with_rows(blocks: Sequence[Block], places: set[int]) -> set[int]:
+    """Return places and the rows of each small table if its head or caption is among them."""
     tables: dict[Group, list[int]] = {}
-    for i, block in enumerate(blocks):
+    for place, block in enumerate(blocks):
         if block.group is not None and block.group.kind == "row":
-            tables.setdefault(block.group, []).append(i)
-    small = [(group, rows) for group, rows in tables.items() if len(rows) <= _SMALL_TABLE + 1]
-    heads = [[i for i in rows if blocks[i].head] + ([rows[0] - 1] if group.name else []) for group, rows in small]
-    meant = (rows for (_, rows), above in zip(small, heads, strict=True) if asked_for.intersection(above))
-    return asked_for.union(*meant)
+            tables.setdefault(block.group, []).append(place)
+    for group, rows in tables.items():
+        heads = {place for place in rows if blocks[place].head} | ({rows[0] - 1} if group.name else set())
+        if len(rows) <= _SMALL_TABLE + 1 and places & heads:
+            places = places.union(rows)
+    return places
 
 
-def _take(
-    ranked: Sequence[int], costs: Sequence[int], asked_for: frozenset[int], budget: int, common: float
-) -> set[int]:
-    """The best blocks, as many as fit: the first, more up to the common share, and beyond it those the task asks for."""
-    taken: set[int] = set()
-    spent = 0
-    for i in ranked:
-        cost = costs[i] + _MARKER * (1 - (i - 1 in taken) - (i + 1 in taken))  # it splits a gap, shortens or closes it
-        if spent + cost <= budget * (1 if i in asked_for or not taken else common):
-            taken.add(i)
-            spent += cost
-    return taken
-
-
-def _without_small_gaps(taken: set[int], costs: Sequence[int]) -> set[int]:
-    """Also take a gap that costs no more than the line that would stand for it."""
-    filled = set(taken)
-    gap: list[int] = []
-    for i in range(len(costs)):
-        if i in taken:
-            if gap and sum(costs[j] for j in gap) <= _GAP:
-                filled.update(gap)
+def _close_small_gaps(taken: set[int], costs: Sequence[int]) -> set[int]:
+    """Return places and each gap between them that costs no more than its marker."""
+    filled, gap = set(taken), list[int]()
+    for place in range(len(costs)):
+        if place in taken:
+            filled.update(gap if sum(costs[one] for one in gap) <= _GAP else ())
             gap = []
         else:
-            gap.append(i)
+            gap.append(place)
     return filled
 
 
@@ -692,72 +545,55 @@ def _lay_out(blocks: Sequence[Block], texts: Sequence[str], taken: set[int], pag
     lines: list[str] = []
     cuts: list[Cut] = []
     gap: list[int] = []
-
-    def close_gap() -> None:
+    for place in range(len(texts) + 1):
+        if place < len(texts) and place not in taken:
+            gap.append(place)
+            continue
         if gap:
-            missing = _missing([blocks[j] for j in gap], page_of(gap[0]))
-            cuts.append(missing)
-            lines.append(_format_cut(missing))
-            gap.clear()
-
-    for i, text in enumerate(texts):
-        if i in taken:
-            close_gap()
-            lines.append(" " * min(blocks[i].indent, 4) + text)
-        else:
-            gap.append(i)
-    close_gap()
+            cuts.append(_describe_gap([blocks[one] for one in gap], page_of(gap[0])))
+            where = f"[{cuts[-1].ref}]" if cuts[-1].ref else f"page {cuts[-1].page}"
+            lines.append(f"… {cuts[-1].what} (read {where})")
+            gap = []
+        if place < len(texts):
+            lines.append(" " * min(blocks[place].indent, 4) + texts[place])
     return Pruned(tuple(lines), tuple(cuts))
 
 
-def _missing(gap: Sequence[Block], page: int) -> Cut:
-    """What a stretch that is cut holds, in our words and a few of its headings."""
-    groups = {block.group for block in gap}
-    group: Group | None = next(iter(groups)) if len(groups) == 1 else None
-    if group is not None and group.ref is not None:
-        return Cut(what=f"{counted(len(gap), f'more {group.kind}')}{_name_headings(gap)}", ref=group.ref, page=page)
-    links = sum(block.links for block in gap)
-    controls = sum(block.controls for block in gap)
-    parts = [counted(len(gap), "line"), *([counted(links, "link")] if links else [])]
-    parts += [counted(controls, "control")] if controls else []
-    return Cut(what=", ".join(parts) + _name_headings(gap), page=page)
-
-
-def _name_headings(gap: Sequence[Block]) -> str:
+def _describe_gap(gap: Sequence[Block], page: int) -> Cut:
+    """Return what a stretch that is cut holds: rows of one table or list, else lines, links and controls; with its headings."""
     headings = [block for block in gap if block.level]
-    inner = [block for block in headings if block.region in _PRUNE_INNER] or headings
-    top = min((block.level for block in inner), default=0)
-    titles = [cut(block.section, _PRUNE_NAME) for block in inner if block.level == top]
-    if not titles:
-        return ""
-    more = f" +{len(titles) - _NAMES}" if len(titles) > _NAMES else ""
-    return ": " + "; ".join(titles[:_NAMES]) + more
+    headings = [block for block in headings if block.region in _MAIN] or headings
+    top = min((block.level for block in headings), default=0)
+    titles = [cut(block.section, _NAME) for block in headings if block.level == top]
+    more = f" +{len(titles) - _CUT_HEADINGS}" if len(titles) > _CUT_HEADINGS else ""
+    named = f": {'; '.join(titles[:_CUT_HEADINGS])}{more}" if titles else ""
+    group = gap[0].group
+    if group is not None and group.ref is not None and all(block.group == group for block in gap):
+        return Cut(what=counted(len(gap), f"more {group.kind}") + named, ref=group.ref, page=page)
+    numbers = {"link": sum(block.links for block in gap), "control": sum(block.controls for block in gap)}
+    parts = [counted(len(gap), "line"), *(counted(number, name) for name, number in numbers.items() if number)]
+    return Cut(what=", ".join(parts) + named, page=page)
 
 
-def _format_cut(missing: Cut) -> str:
-    where = f"read [{missing.ref}]" if missing.ref else f"read page {missing.page}"
-    return f"… {missing.what} ({where})"
-
-
-def _fitting_prune(blocks: Sequence[Block], wanted: Sequence[float], need: str, budget: int) -> list[str]:
-    """The text of each block: as it is where the page fits as a whole, else no longer than one line may be."""
+def _shorten_texts(blocks: Sequence[Block], asked: Sequence[float], need: str, budget: int) -> list[str]:
+    """Return the text of each block: all of it if the page fits the budget, else no more than one line may cost."""
     room = budget
     for block in blocks:
         room -= count(block.text) + 1 if room > 0 else 0
     if room >= 0:
         return [block.text for block in blocks]
-    return [_shortened(block, wanted[i] > 0, need) for i, block in enumerate(blocks)]
+    return [_shorten_text(block, need if rank >= _ASKED else "") for block, rank in zip(blocks, asked, strict=True)]
 
 
-def _shortened(block: Block, wanted: bool, need: str) -> str:
-    """A block's text, or as much of it as one line may cost, the needed words within it if it has them."""
-    most = _LONG_WANTED if wanted or block.controls > 1 else _LONG
+def _shorten_text(block: Block, need: str) -> str:
+    """Return a block's text; of a long text its beginning, and if that does not hold the need, the part that does."""
+    most = _LONG_ASKED if need or block.controls > 1 else _LONG
     if len(block.text) <= most * 2 or count(block.text) <= most:
         return block.text
-    place = f" [{block.ref}]" if block.ref else ""
-    start = first_mention(block.text, terms(need)) if wanted else 0
+    where = f"[{block.ref}]" if block.ref else "the page"
+    start = first_mention(block.text, terms(need))
     if start > most * 3:
         lead = trim_torn_ref(head(block.text, most // 4))
         part = trim_torn_ref(head(block.text[block.text.rfind(" ", 0, start - 80) + 1 :], most - most // 4))
-        return f"{lead} … {part} …(cut: read{place or ' the page'})"
-    return f"{trim_torn_ref(head(block.text, most))} …(cut: read{place or ' the page'})"
+        return f"{lead} … {part} …(cut: read {where})"
+    return f"{trim_torn_ref(head(block.text, most))} …(cut: read {where})"

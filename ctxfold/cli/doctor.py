@@ -93,10 +93,14 @@ def _check_store(named: str | None) -> Check:
 
 
 def _look_into(place: str) -> tuple[int, bool]:
-    """How many sessions a store holds, and whether nothing that was removed from it remains in its file."""
+    """How many sessions a store holds, and whether nothing that was removed from it remains in its file.
+
+    Raises CorruptStore: the file is damaged.
+    """
     from ctxfold.store import open_store
 
     with open_store(place) as kept:
+        kept.check()
         with kept.reading() as tx:
             found = len(tx.sessions.names())
         return found, kept.finish()
@@ -111,10 +115,9 @@ def _check_place(store: Path) -> Check:
 
 
 def _check_sqlite() -> Check:
-    from ctxfold.store.sqlite import is_needed, sqlite_version
+    from ctxfold.store.sqlite import sqlite_version
 
-    known = " (has the WAL-reset fault fixed in 3.51.3; every write is guarded by a lock)" if is_needed() else ""
-    return Check("sqlite", True, sqlite_version() + known)
+    return Check("sqlite", True, sqlite_version())
 
 
 def _check_tokens() -> Check:

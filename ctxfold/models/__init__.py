@@ -10,15 +10,14 @@ from ctxfold.models.named import (
     helpers,
     load,
     read_script,
-    role_model,
     spending,
 )
-from ctxfold.models.protocol import Message, Model, Reply, Request, Tool, Usage, Words, ask, settle
+from ctxfold.models.protocol import Model, PromptMessage, Reply, Request, Tool, Usage, Words, ask, settle
 
 __all__ = [
     "Absent",
-    "Message",
     "Model",
+    "PromptMessage",
     "Reply",
     "Request",
     "Roles",
@@ -33,7 +32,6 @@ __all__ = [
     "helpers",
     "load",
     "read_script",
-    "role_model",
     "settle",
     "spending",
 ]

@@ -1,6 +1,6 @@
-"""A `Model` over Anthropic's Messages API, or over any server that speaks it.
+"""A `Model` over Anthropic's Messages API, or a server that speaks it: cache marks, retries, errors with the next move.
 
-It places the marks for the prompt cache, sends no thinking back, and forces no tool, as newer models refuse that. The SDK is imported on first use.
+It sends no thinking back, and forces no tool, as newer models refuse that. The SDK is imported on first use.
 """
 
 from __future__ import annotations
@@ -9,37 +9,41 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ctxfold.config import Endpoint
-from ctxfold.errors import ModelKeyMissing
+from ctxfold.errors import ModelError, ModelKeyMissing
 from ctxfold.messages.apis import CACHE_MARK, cache_marks
-from ctxfold.models.protocol import Message, Reply, Request, Usage, blocks, reply_of
+from ctxfold.models.protocol import REPLY_SECONDS, PromptMessage, Reply, Request, Usage, list_blocks, make_fault
 from ctxfold.text.secrets import encodable
 
 if TYPE_CHECKING:
     import anthropic
 
-ATTEMPTS = 3
+_ATTEMPTS = 3
 """How often a request is sent before its failure counts."""
-
-REPLY_SECONDS = 300.0
-"""The longest wait for one reply."""
+_VERDICT = 160
+"""Characters of a server's own explanation that an error repeats."""
+_API, _API_HINT = "the Messages API", "check ANTHROPIC_BASE_URL"
 
 
 class AnthropicModel:
-    """A model behind the Messages API. `patience`: the longest pause, in seconds, that is worth waiting out when the server asks for one.
+    """A model of the Messages API. `patience`: the longest pause that a server may ask for, in seconds.
 
-    Raises:
-        ModelKeyMissing: no key is set. It is told now, before anything is begun that a model is to decide.
+    Raises ModelKeyMissing: no key is set. It is raised now, before a run begins.
     """
 
     def __init__(self, name: str, endpoint: Endpoint, patience: float = 20.0) -> None:
+        if endpoint.secret is None and endpoint.local:
+            hint = "(any value, if that server asks for none)"
+            raise ModelKeyMissing(f"no key for {endpoint.url}: set ANTHROPIC_API_KEY {hint}")
         if endpoint.secret is None:
-            raise ModelKeyMissing(_keyless(name, endpoint))
+            raise ModelKeyMissing(
+                f"no key for {name}: set ANTHROPIC_API_KEY, or use --model explorer, which needs none"
+            )
         self.name = name
         self._endpoint = endpoint
         self._patience = patience
 
     async def decide(self, request: Request) -> Reply:
-        """Send one request; try again where the server is busy for a moment.
+        """Send one request, and send it again if the server is busy for a moment.
 
         Raises:
             ModelKeyMissing: the key was refused.
@@ -48,24 +52,22 @@ class AnthropicModel:
         """
         import anthropic
 
-        from ctxfold.models import faults
-
         try:
-            async with _client(self._endpoint) as client:
+            async with _make_client(self._endpoint) as client:
                 message = await self._send(client, request)
         except anthropic.AnthropicError as error:
-            raise faults.explained(error, self.name, self._endpoint) from error
-        return _reply(message, request.tool.name, self._endpoint)
+            raise _explain(error, self.name, self._endpoint) from error
+        if getattr(message, "type", None) != "message":
+            raise make_fault("api", self._endpoint, self.name, api=_API, hint=_API_HINT)
+        return _read_reply(message, request.tool.name)
 
     async def _send(self, client: anthropic.AsyncAnthropic, request: Request) -> anthropic.types.Message:
         import stamina
 
-        from ctxfold.models import faults
-
         def pause(error: Exception) -> bool | float:
-            return faults.pause(error, self._patience)
+            return _choose_pause(error, self._patience)
 
-        async for attempt in stamina.retry_context(on=pause, attempts=ATTEMPTS, wait_initial=0.4, wait_jitter=0.2):
+        async for attempt in stamina.retry_context(on=pause, attempts=_ATTEMPTS, wait_initial=0.4, wait_jitter=0.2):
             with attempt:
                 message: anthropic.types.Message = await client.messages.create(**body(self.name, request))
                 return message
@@ -82,7 +84,7 @@ def body(model: str, request: Request) -> dict[str, Any]:
     parts: dict[str, Any] = {
         "model": model,
         "max_tokens": request.max_tokens,
-        "messages": _messages(request.messages, request.stable),
+        "messages": _mark_messages(request.messages, request.stable),
         "tools": [tool],
         "tool_choice": {"type": "auto", "disable_parallel_tool_use": True},
     }
@@ -91,13 +93,13 @@ def body(model: str, request: Request) -> dict[str, Any]:
     return {**parts, "tools": [{**tool, **CACHE_MARK}]}
 
 
-def _messages(messages: Sequence[Message], stable: int) -> list[dict[str, Any]]:
-    """The messages with their blocks marked; neighbours of one role joined, as the API would."""
+def _mark_messages(messages: Sequence[PromptMessage], stable: int) -> list[dict[str, Any]]:
+    """The messages with cache marks on their blocks; neighbours of one role joined, as the API would."""
     marked, position = cache_marks(stable), 0
     joined: list[dict[str, Any]] = []
     for message in messages:
         content = []
-        for block in blocks(message):
+        for block in list_blocks(message):
             sent = {**block, "text": encodable(block["text"])}
             content.append({**sent, **CACHE_MARK} if position in marked else sent)
             position += 1
@@ -108,7 +110,7 @@ def _messages(messages: Sequence[Message], stable: int) -> list[dict[str, Any]]:
     return joined
 
 
-def _client(endpoint: Endpoint) -> anthropic.AsyncAnthropic:
+def _make_client(endpoint: Endpoint) -> anthropic.AsyncAnthropic:
     """A client for one request. The retries are ours: the SDK would sleep for as long as a server asks."""
     import anthropic
 
@@ -122,12 +124,8 @@ def _client(endpoint: Endpoint) -> anthropic.AsyncAnthropic:
     )
 
 
-def _reply(message: anthropic.types.Message, tool: str, endpoint: Endpoint) -> Reply:
-    """What the server sent as a `Reply`. Thinking is left behind: it may not go back once what stood before it changed."""
-    from ctxfold.models import faults
-
-    if getattr(message, "type", None) != "message":
-        raise faults.another_server(endpoint)
+def _read_reply(message: anthropic.types.Message, tool: str) -> Reply:
+    """The server's message as a `Reply`, without thinking: that may not go back once the text before it changed."""
     used = message.usage
     usage = Usage(
         input=used.input_tokens,
@@ -138,10 +136,55 @@ def _reply(message: anthropic.types.Message, tool: str, endpoint: Endpoint) -> R
     inputs = [block.input for block in message.content if block.type == "tool_use" and block.name == tool]
     words = "".join(block.text for block in message.content if block.type == "text")
     ended = "length" if message.stop_reason == "max_tokens" else message.stop_reason
-    return reply_of(ended, inputs, words, usage, message.model, tool)
+    return Reply.read(ended, inputs, words, usage, message.model, tool)
 
 
-def _keyless(model: str, endpoint: Endpoint) -> str:
-    if endpoint.local:
-        return f"no key for {endpoint.url}: set ANTHROPIC_API_KEY (any value, if that server asks for none)"
-    return f"no key for {model}: set ANTHROPIC_API_KEY, or use --model explorer, which needs none"
+def _choose_pause(error: Exception, patience: float) -> bool | float:
+    """Whether to send a request again after an error, and after how many seconds if the server says so."""
+    import anthropic
+
+    match error:
+        case anthropic.APITimeoutError():
+            return False
+        case anthropic.APIConnectionError():
+            return True
+        case anthropic.APIStatusError(status_code=status) if status in (408, 409, 429) or status >= 500:
+            seconds = _read_wait(error)
+            return True if seconds is None else seconds <= patience and seconds
+        case _:
+            return False
+
+
+_KINDS = {401: "key", 402: "credit", 403: "key", 404: "api", 405: "api", 413: "size", 429: "rate"}
+"""The statuses of the API, each with its kind in `FAULTS`."""
+
+
+def _explain(error: anthropic.AnthropicError, model: str, endpoint: Endpoint) -> ModelError:
+    import anthropic
+
+    status, seconds, hint = 0, None, type(error).__name__
+    match error:
+        case anthropic.APITimeoutError():
+            kind = "timeout"
+        case anthropic.APIConnectionError():
+            kind = "unreachable"
+            hint = "check ANTHROPIC_BASE_URL and that the server runs" if endpoint.local else "check the network"
+        case anthropic.APIResponseValidationError():
+            kind = "api"
+        case anthropic.APIStatusError(status_code=status, type="not_found_error") if status == 404:
+            kind = "model"
+        case anthropic.APIStatusError(status_code=status):
+            kind, seconds = _KINDS.get(status) or ("busy" if status >= 500 else "request"), _read_wait(error)
+            hint = " ".join((error.api_message or error.type or "no reason given").split())[:_VERDICT]
+        case _:
+            kind = "other"
+    hint = _API_HINT if kind == "api" else hint
+    return make_fault(kind, endpoint, model, seconds, status=status, hint=hint, api=_API)
+
+
+def _read_wait(error: anthropic.APIStatusError) -> float | None:
+    """Seconds the server asks to wait; None if it names none, or a date."""
+    try:
+        return max(float(error.response.headers["retry-after"]), 0.0)
+    except (KeyError, ValueError):
+        return None

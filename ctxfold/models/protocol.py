@@ -1,4 +1,4 @@
-"""What every model adapter keeps to: `Request`, `Reply`, `Model`, and `ask`, which asks again once when a reply does not fit."""
+"""`Model`, `Request`, `Reply`: asks a model for a decision, sends an unfit reply back once; errors of servers; spans."""
 
 from __future__ import annotations
 
@@ -12,84 +12,32 @@ from typing import Any, Protocol, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from ctxfold.errors import InputError, InvalidReply
+from ctxfold.config import Endpoint
+from ctxfold.errors import InputError, InvalidReply, ModelError, ModelKeyMissing, ModelUnavailable
 from ctxfold.prompts import prompt
 from ctxfold.text.json import schema_of, strictly
 from ctxfold.text.secrets import encodable
 
-Noted = dict[str, str | int | float | bool]
-"""What is known of a span at its end; whoever opened it fills it in."""
-
-
-@contextmanager
-def span(name: str, **known: str | int | float | bool) -> Iterator[Noted]:
-    """A span round what is done in the block. Where the program has not imported OpenTelemetry, nobody listens and nothing is kept."""
-    noted: Noted = {}
-    if "opentelemetry.trace" not in sys.modules:
-        yield noted
-        return
-    from opentelemetry import trace
-
-    tracer = trace.get_tracer("ctxfold")
-    with tracer.start_as_current_span(name, record_exception=False, set_status_on_exception=False) as opened:
-        opened.set_attributes(known)
-        try:
-            yield noted
-        except BaseException as error:
-            noted["error.type"] = type(error).__name__
-            raise
-        finally:
-            opened.set_attributes(noted)
-
-
-_THOUGHT = re.compile(r"\A.*</think>|<think>.*\Z", re.DOTALL)
-_FENCED = re.compile(r"^ {0,3}(`{3,}|~{3,})[^\n]*\n.*?(?:^ {0,3}\1[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
-_BLOCK = re.compile(r"<tool_call>\s*(.*?)\s*</tool_call>", re.DOTALL)
-_LONGEST = 64_000
-
-
-def spoken(text: str, tool: str) -> Mapping[str, Any]:
-    """The arguments that a reply in words gives a tool. Raises InputError: it gives none that can be read, with what to write instead."""
-    said = _THOUGHT.sub("", text[:_LONGEST])
-    blocks = _BLOCK.findall(_FENCED.sub("", said))
-    if blocks:
-        call = _object(blocks[-1])
-        if call is None or call.keys() != {"name", "arguments"} or not isinstance(call["arguments"], dict):
-            raise InputError(_how(tool, "the last tool_call block is not one"))
-        if call["name"] != tool:
-            raise InputError(_how(tool, f"the last tool_call block names no `{tool}`"))
-        arguments: Mapping[str, Any] = call["arguments"]
-        return arguments
-    whole = _object(said.strip())
-    if whole is None:
-        raise InputError(_how(tool, "the reply was words alone"))
-    return whole
-
-
-def _how(tool: str, fault: str) -> str:
-    form = f'<tool_call>{{"name": "{tool}", "arguments": {{...}}}}</tool_call>'
-    return f"- {fault}: decide by calling `{tool}`; without tools, write {form} with strict JSON inside"
-
-
-def _object(text: str) -> dict[str, Any] | None:
-    """The one JSON object a text is; None where it is anything else."""
-    found = strictly(text)
-    return found if isinstance(found, dict) else None
-
-
-Decision = TypeVar("Decision")
-
-Message = Mapping[str, Any]
-"""One message as the view gives it: `role` ("user" or "assistant") and `content` (a text, or a list of text blocks)."""
-
 REPLY_TOKENS = 16_000
 """Room for one reply, thinking included. Above about 21,000 the SDK demands streaming."""
+REPLY_SECONDS = 300.0
+"""The longest wait for one reply: long thinking takes minutes."""
+_KEPT = 4_000
+"""Characters of a refused reply that are kept for whoever mends the prompt."""
+_REASONS = 8
+"""Faults of one reply that go back to its model: it mends a few at once, and the rest often follow from these."""
+_LONGEST = 64_000
+"""Characters of a reply in words that are searched for a decision."""
 
-KEPT = 4_000
-"""Characters of a refused reply that are kept."""
-
-REASONS = 8
-"""How many faults of one reply are named to its model."""
+Decision = TypeVar("Decision")
+PromptMessage = Mapping[str, Any]
+"""One message as the view gives it: `role` ("user" or "assistant") and `content` (a text, or a list of text blocks)."""
+Words = Callable[[str], Mapping[str, Any]]
+"""Reads the arguments out of a reply in words, for models without tools. Raises InputError: it has none."""
+Refuse = Callable[[str, str], None]
+"""Receives a model's refused reply, and the reason."""
+SpanFacts = dict[str, str | int | float | bool]
+"""The attributes of a span at its end. Whoever opened it fills them in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,13 +57,13 @@ class Usage:
 
     @property
     def prompt(self) -> int:
-        """Every token of the prompt, however it was charged."""
+        """Every token of the prompt, whatever its price."""
         return self.input + self.cache_read + self.cache_write
 
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """The one tool a model decides through: its name, what it is told about it, and the JSON schema of its input."""
+    """The one tool a model decides through: its name, its description for the model, the JSON schema of its input."""
 
     name: str
     description: str
@@ -123,7 +71,7 @@ class Tool:
 
     @classmethod
     def deciding(cls, decision: type[BaseModel], description: str, name: str = "decide") -> Tool:
-        """The tool whose input is `decision`, its schema derived from the type."""
+        """The tool with input of the type `decision`."""
         return cls(name=name, description=description, schema=schema_of(decision))
 
 
@@ -132,39 +80,39 @@ class Request:
     """One question to a model.
 
     Args:
-        system: who the model is and what it must do. The same bytes in every request of a run, so that it is cached.
+        system: the model's role and task. The same bytes in every request of a run, so that it is cached.
         messages: the view, then the current observation, last.
-        tool: what to decide through.
+        tool: the tool to decide through.
         stable: how many leading content blocks of `messages` the next request will repeat unchanged; they are marked
             for the prompt cache.
         max_tokens: the most tokens a reply may take, thinking included.
     """
 
     system: str
-    messages: Sequence[Message]
+    messages: Sequence[PromptMessage]
     tool: Tool
     stable: int = 0
     max_tokens: int = REPLY_TOKENS
 
-    def refused(self, reason: str) -> Request:
-        """The same request with the reason its last reply was refused for, said at the end of the last user message."""
+    def add_refusal(self, reason: str) -> Request:
+        """The same request, with the reason why the last reply was refused at the end of the last user message."""
         words = {"type": "text", "text": prompt("decision_refused", tool=self.tool.name, reason=reason)}
         *before, last = self.messages
         if last["role"] != "user":
             return replace(self, messages=(*self.messages, {"role": "user", "content": [words]}))
-        return replace(self, messages=(*before, {**last, "content": [*blocks(last), words]}))
+        return replace(self, messages=(*before, {**last, "content": [*list_blocks(last), words]}))
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a model answered.
+    """A model's answer.
 
     Args:
-        arguments: the input it gave the tool; empty where it gave none.
-        usage: what the reply cost, in tokens.
+        arguments: the input it gave the tool; empty if it gave none.
+        usage: its tokens.
         model: the model that answered, as its server names it.
-        fault: why there are no arguments (it answered in words, was cut off, declined); None where there are some.
-        words: what it wrote where it called no tool.
+        fault: why there are no arguments (it answered in words, was cut off, declined); None if there are some.
+        words: its text, if it called no tool.
     """
 
     arguments: Mapping[str, Any]
@@ -173,23 +121,34 @@ class Reply:
     fault: str | None = None
     words: str = ""
 
+    @classmethod
+    def read(
+        cls, ended: str | None, inputs: Sequence[object], words: str, usage: Usage, model: str, tool: str
+    ) -> Reply:
+        """The reply of a server that gave the tool these inputs, and these words.
 
-def reply_of(ended: str | None, inputs: Sequence[object], words: str, usage: Usage, model: str, tool: str) -> Reply:
-    """The reply of a server that gave these inputs to the tool's calls, and these words; `ended`: `length` where it was cut off, `refusal`."""
-    match ended, inputs:
-        case "length", _:
-            fault = f"- the reply was cut off at {usage.output} tokens: be shorter"
-        case "refusal", _:
-            fault = "- the request was declined"
-        case _, [dict() as arguments]:
-            return Reply(arguments, usage, model)
-        case _, []:
-            return Reply({}, usage, model, f"- the reply was words alone: decide by calling `{tool}`", words)
-        case _, [_]:
-            fault = f"- the input of `{tool}` was not a JSON object"
-        case _:
-            fault = f"- `{tool}` was called more than once"
-    return Reply({}, usage, model, fault)
+        `ended`: `length` if the server cut it off, `refusal` if it declined.
+        """
+        match ended, inputs:
+            case "length", _:
+                fault = f"- the reply was cut off at {usage.output} tokens: be shorter"
+            case "refusal", _:
+                fault = "- the request was declined"
+            case _, [dict() as arguments]:
+                return cls(arguments, usage, model)
+            case _, []:
+                return cls({}, usage, model, f"- the reply was words alone: decide by calling `{tool}`", words)
+            case _, [_]:
+                fault = f"- the input of `{tool}` was not a JSON object"
+            case _:
+                fault = f"- `{tool}` was called more than once"
+        return cls({}, usage, model, fault)
+
+    @property
+    def written(self) -> str:
+        """The start of the model's text: its words, its arguments, or the fault."""
+        text = self.words or self.fault or json.dumps(dict(self.arguments), ensure_ascii=False, default=str)
+        return encodable(text[:_KEPT])
 
 
 class Model(Protocol):
@@ -210,18 +169,10 @@ class Model(Protocol):
         ...
 
 
-def blocks(message: Message) -> list[dict[str, Any]]:
+def list_blocks(message: PromptMessage) -> list[dict[str, Any]]:
     """The content of a message as a list of blocks; a bare text is one block."""
     content = message["content"]
     return [{"type": "text", "text": content}] if isinstance(content, str) else [dict(block) for block in content]
-
-
-Words = Callable[[str], Mapping[str, Any]]
-"""Reads the arguments out of a reply in words, for models without tools. Raises InputError where it holds none."""
-
-
-Refused = Callable[[str, str], None]
-"""Is told what a model wrote, and what is wrong with it."""
 
 
 async def settle(
@@ -230,42 +181,43 @@ async def settle(
     take: Callable[[Mapping[str, Any]], Awaitable[Decision]],
     seen: Callable[[Reply], None],
     words: Words | None = None,
-    refused: Refused | None = None,
+    refuse: Refuse | None = None,
 ) -> Decision:
     """Ask for a decision. A reply that does not fit goes back once, with the reason.
 
     Args:
-        model: who is asked.
-        request: what is asked.
-        take: makes the decision of a reply's arguments, and may apply it; refuses them by raising pydantic's ValidationError or an InputError.
-        seen: told of each reply as it arrives, one that does not fit included, so that no usage is lost.
-        words: reads a reply that calls no tool; None reads the one form every tool has in words.
-        refused: told of each reply that does not fit, and what is wrong with it.
+        model: the model to ask.
+        request: the question.
+        take: makes the decision from a reply's arguments, and may apply it. It refuses them by raising pydantic's
+            ValidationError or an InputError.
+        seen: receives each reply as it arrives, unfit ones too, so that no usage is lost.
+        words: reads a reply that calls no tool; None reads the one form that every tool has in words.
+        refuse: receives each reply that does not fit, and the reason.
 
     Raises:
         InvalidReply: the second reply did not fit either.
         ModelError: the model could not be asked.
     """
-    asked, last_fault = request, ""
+    asked, fault = request, ""
     for _ in range(2):
-        with span("chat", **{"gen_ai.request.model": model.name, "gen_ai.tool.name": request.tool.name}) as noted:
+        with span("chat", **{"gen_ai.request.model": model.name, "gen_ai.tool.name": request.tool.name}) as facts:
             reply = await model.decide(asked)
-            noted["gen_ai.usage.input_tokens"] = reply.usage.prompt
-            noted["gen_ai.usage.output_tokens"] = reply.usage.output
+            facts["gen_ai.usage.input_tokens"] = reply.usage.prompt
+            facts["gen_ai.usage.output_tokens"] = reply.usage.output
         seen(reply)
         try:
-            return await take(_arguments(reply, request.tool.name, words))
+            return await take(_read_arguments(reply, request.tool.name, words))
         except ValidationError as error:
-            reason, last_fault = _told(error), _fields(error)
+            reason, fault = _list_faults(error)
         except InputError as error:
-            reason, last_fault = str(error), type(error).__name__
-        if refused is not None:
-            refused(written_of(reply), reason)
+            reason, fault = str(error), type(error).__name__
+        if refuse is not None:
+            refuse(reply.written, reason)
         if reply.fault is not None and not reply.words:
-            last_fault = reply.fault
-        asked = request.refused(reason)
+            fault = reply.fault
+        asked = request.add_refusal(reason)
     raise InvalidReply(
-        f"{model.name} twice gave a decision that does not fit ({last_fault}): ask again, or name another model"
+        f"{model.name} twice gave a decision that does not fit ({fault}): ask again, or name another model"
     )
 
 
@@ -275,46 +227,101 @@ async def ask(
     validate: Callable[[Mapping[str, Any]], Decision],
     seen: Callable[[Reply], None],
     words: Words | None = None,
-    refused: Refused | None = None,
+    refuse: Refuse | None = None,
 ) -> Decision:
-    """`settle` where the decision is only checked, by `SomeDecision.model_validate` for one, and handed back."""
+    """`settle` for a decision that is only checked, for example by `SomeDecision.model_validate`, and returned."""
 
     async def take(arguments: Mapping[str, Any]) -> Decision:
         return validate(arguments)
 
-    return await settle(model, request, take, seen, words, refused)
+    return await settle(model, request, take, seen, words, refuse)
 
 
-def written_of(reply: Reply) -> str:
-    """What a model wrote, as a refused reply is kept: its words, else its arguments, else why there are none."""
-    said = reply.words or reply.fault or json.dumps(dict(reply.arguments), ensure_ascii=False, default=str)
-    return encodable(said[:KEPT])
-
-
-def _arguments(reply: Reply, tool: str, words: Words | None) -> Mapping[str, Any]:
-    """What a reply gives the tool, by calling it or in words."""
+def _read_arguments(reply: Reply, tool: str, words: Words | None) -> Mapping[str, Any]:
     if reply.fault is None:
         return reply.arguments
     if not reply.words:
         raise InputError(reply.fault)
-    return spoken(reply.words, tool) if words is None else words(reply.words)
+    return parse_words(reply.words, tool) if words is None else words(reply.words)
 
 
-def _told(error: ValidationError) -> str:
-    """What is wrong with a reply, said to its own model: each fault with its place."""
-    found = error.errors(include_url=False, include_context=False, include_input=False)
-    within = {each["loc"][:k] for each in found for k in range(1, len(each["loc"]))}
-    faults = [each for each in found if each["loc"] not in within]  # an outer one only follows from those inside it
-    lines = [f"- {_place(fault['loc'])}: {fault['msg']}" for fault in faults[:REASONS]]
-    more = [f"- and {len(faults) - REASONS} more"] if len(faults) > REASONS else []
-    return "\n".join(lines + more)
+def _list_faults(error: ValidationError) -> tuple[str, str]:
+    """The faults of a reply: with their places, for its model; and their kinds alone, without a word of the model's."""
+    errors = error.errors(include_url=False, include_context=False, include_input=False)
+    outer = {each["loc"][:k] for each in errors for k in range(1, len(each["loc"]))}
+    faults = [each for each in errors if each["loc"] not in outer]  # an outer fault only follows from an inner one
+    lines = [
+        f"- {'.'.join(map(str, fault['loc'])) or 'the whole decision'}: {fault['msg']}" for fault in faults[:_REASONS]
+    ]
+    more = [f"- and {len(faults) - _REASONS} more"] if len(faults) > _REASONS else []
+    return "\n".join(lines + more), ", ".join(sorted({each["type"] for each in errors})[:_REASONS])
 
 
-def _fields(error: ValidationError) -> str:
-    """The same for a person, without a word the model wrote: the kinds of fault alone."""
-    kinds = sorted({fault["type"] for fault in error.errors(include_url=False, include_input=False)})
-    return ", ".join(kinds[:REASONS])
+_THOUGHT = re.compile(r"\A.*</think>|<think>.*\Z", re.DOTALL)
+_FENCED = re.compile(r"^ {0,3}(`{3,}|~{3,})[^\n]*\n.*?(?:^ {0,3}\1[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
+_CALL_BLOCK = re.compile(r"<tool_call>\s*(.*?)\s*</tool_call>", re.DOTALL)
 
 
-def _place(loc: tuple[int | str, ...]) -> str:
-    return ".".join(str(part) for part in loc) or "the whole decision"
+def parse_words(text: str, tool: str) -> Mapping[str, Any]:
+    """The arguments that a reply in words gives a tool: its last `<tool_call>` block, or all of it as one object.
+
+    Raises InputError: it has none, with the form to write.
+    """
+    text = _THOUGHT.sub("", text[:_LONGEST])
+    blocks = _CALL_BLOCK.findall(_FENCED.sub("", text))
+    match strictly(blocks[-1] if blocks else text.strip()):
+        case {"name": str(name), "arguments": dict(arguments), **rest} if blocks and not rest:
+            if name == tool:
+                return arguments
+            fault = f"the last tool_call block names no `{tool}`"
+        case dict(arguments) if not blocks:
+            return arguments
+        case _:
+            fault = "the last tool_call block is not one" if blocks else "the reply was words alone"
+    form = f'<tool_call>{{"name": "{tool}", "arguments": {{...}}}}</tool_call>'
+    raise InputError(f"- {fault}: decide by calling `{tool}`; without tools, write {form} with strict JSON inside")
+
+
+FAULTS: Mapping[str, tuple[type[ModelError], str]] = {
+    "key": (ModelKeyMissing, "{url} refused the key in {credential}: set one that is valid"),
+    "credit": (ModelUnavailable, "the account at {url} has no credit left: add some, or use another key"),
+    "rate": (ModelUnavailable, "{url} limits the rate of this key: try again {when}"),
+    "busy": (ModelUnavailable, "{url} is overloaded or failing ({status}): try again {when}"),
+    "timeout": (ModelUnavailable, "{url} did not answer in time: try again, or use --model explorer"),
+    "unreachable": (ModelUnavailable, "cannot reach {url}: {hint}, or use --model explorer"),
+    "api": (ModelUnavailable, "{url} does not speak {api}: {hint}"),
+    "model": (ModelUnavailable, "{url} knows no model {model!r}: name another with --model"),
+    "size": (ModelError, "the request is too large for {model}: lower --budget"),
+    "request": (ModelError, "{url} refused the request ({status}): {hint}"),
+    "other": (ModelError, "{model} could not be asked ({hint}): run ctxfold doctor"),
+}
+"""What can go wrong with a server: the error, and its line with the next move. No line repeats a key or the request."""
+
+
+def make_fault(kind: str, endpoint: Endpoint, model: str, seconds: float | None = None, **facts: object) -> ModelError:
+    """The error of one kind of `FAULTS`. `seconds`: how long the server asks to wait; None if it does not say."""
+    error, line = FAULTS[kind]
+    when = "later" if seconds is None else f"in {seconds:g} s"
+    credential = endpoint.credential or "no variable"
+    return error(line.format(url=endpoint.url, credential=credential, model=model, when=when, **facts))
+
+
+@contextmanager
+def span(name: str, **known: str | int | float | bool) -> Iterator[SpanFacts]:
+    """A span of OpenTelemetry around a block. Nothing is kept unless the program imports OpenTelemetry."""
+    facts: SpanFacts = {}
+    if "opentelemetry.trace" not in sys.modules:
+        yield facts
+        return
+    from opentelemetry import trace
+
+    tracer = trace.get_tracer("ctxfold")
+    with tracer.start_as_current_span(name, record_exception=False, set_status_on_exception=False) as opened:
+        opened.set_attributes(known)
+        try:
+            yield facts
+        except BaseException as error:
+            facts["error.type"] = type(error).__name__
+            raise
+        finally:
+            opened.set_attributes(facts)

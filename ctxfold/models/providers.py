@@ -1,26 +1,27 @@
-"""A `Model` over pydantic-ai: OpenAI, Google, Ollama and any server that speaks OpenAI's chat completions. The library is imported on first use.
+"""A `Model` over pydantic-ai: OpenAI, Google, Ollama, any server of chat completions; errors with the next move.
 
-A reply is forced into the decision's form by the server: through a tool, or where that is refused through a JSON schema, or else asked for in words.
+The server forces the reply into the decision's form: through a tool, or if it refuses that, through a JSON schema; else
+the form is asked for in words. The library is imported on first use.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from functools import partial
 from importlib.util import find_spec
+from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, Literal, assert_never
 
-from pydantic_ai import exceptions as failed
-
 from ctxfold.config import Endpoint
-from ctxfold.errors import InputError, ModelError, ModelKeyMissing, ModelUnavailable
-from ctxfold.models.protocol import Message, Reply, Request, Usage, blocks, reply_of
+from ctxfold.errors import InputError, ModelError, ModelKeyMissing
+from ctxfold.models.protocol import REPLY_SECONDS, Reply, Request, Usage, list_blocks, make_fault
 from ctxfold.prompts import prompt
 from ctxfold.text.json import strictly
 from ctxfold.text.secrets import encodable
 
 if TYPE_CHECKING:
+    from pydantic_ai.exceptions import AgentRunError
     from pydantic_ai.messages import ModelMessage, ModelResponse
     from pydantic_ai.models import Model as Served
     from pydantic_ai.models import ModelRequestParameters
@@ -30,16 +31,18 @@ Provider = Literal["openai", "google", "ollama"]
 Form = Literal["tool", "schema", "words"]
 """How a server is asked for a decision."""
 
-REPLY_SECONDS = 300.0
-"""The longest wait for one reply."""
-
 _NARROWER: dict[Form, Form | None] = {"tool": "schema", "schema": "words", "words": None}
 _MALFORMED = (400, 404, 422, 500, 501)
-"""What servers answer that do not know a form of request; 500 is some local servers' word for it."""
+"""Answers of servers that do not know a form of request; some local servers answer 500."""
 
 
 class ProviderModel:
-    """A model behind one provider's API. Raises InputError: the libraries for it are not installed; ModelKeyMissing: no key is set for a provider's own server."""
+    """A model of one provider's API.
+
+    Raises:
+        InputError: the libraries for it are not installed.
+        ModelKeyMissing: no key is set for a provider's own server.
+    """
 
     def __init__(self, provider: Provider, name: str, endpoint: Endpoint) -> None:
         self.name: str = f"{provider}:{name}" + (f"@{endpoint.url}" if endpoint.local else "")
@@ -66,32 +69,30 @@ class ProviderModel:
         first: AgentRunError | None = None
         while form is not None:
             try:
-                reply = _reply(await self._send(request, form), request.tool.name)
+                reply = _read_reply(await self._send(request, form), request.tool.name)
             except AgentRunError as error:
                 first = first or error
                 malformed = isinstance(error, ModelHTTPError) and error.status_code in _MALFORMED
-                if not malformed or refuses_key(error):
-                    break
-                form = _NARROWER[form]
+                form = _NARROWER[form] if malformed and not _refuses_key(error) else None
             else:
                 self._form = form
                 return reply
         assert first is not None, "a form is refused by an error"
-        raise explained(first, self.name, self._endpoint) from first
+        raise _explain(first, self.name, self._endpoint) from first
 
     async def _send(self, request: Request, form: Form) -> ModelResponse:
         from pydantic_ai.direct import model_request
 
-        async with self._served() as served:
+        async with self._make_model() as served:
             return await model_request(
                 served,
-                _messages(request, form),
+                _write_messages(request, form),
                 model_settings={"max_tokens": request.max_tokens, "timeout": REPLY_SECONDS},
-                model_request_parameters=_parameters(request, form),
+                model_request_parameters=_write_parameters(request, form),
             )
 
-    def _served(self) -> Served:
-        """The library's model, for one request: what it holds belongs to one event loop. No variable of its own is read."""
+    def _make_model(self) -> Served:
+        """The library's model, for one request, as it belongs to one event loop. It reads no variables of its own."""
         url, secret = self._endpoint.url, self._endpoint.secret or "no-key"
         match self._provider:
             case "openai":
@@ -113,8 +114,8 @@ class ProviderModel:
                 assert_never(self._provider)
 
 
-def _parameters(request: Request, form: Form) -> ModelRequestParameters:
-    """How the decision is to come back."""
+def _write_parameters(request: Request, form: Form) -> ModelRequestParameters:
+    """The form of the reply."""
     from pydantic_ai.models import ModelRequestParameters
     from pydantic_ai.output import OutputObjectDefinition
     from pydantic_ai.tools import ToolDefinition
@@ -135,42 +136,29 @@ def _parameters(request: Request, form: Form) -> ModelRequestParameters:
             assert_never(form)
 
 
-def _messages(request: Request, form: Form) -> list[ModelMessage]:
-    """The request's messages, each as one text: small servers take no lists of blocks. Neighbours of one role are joined."""
+def _write_messages(request: Request, form: Form) -> list[ModelMessage]:
+    """The request's messages, each as one text: small servers take no lists. Neighbours of one role are joined."""
     from pydantic_ai.messages import ModelRequest, ModelResponse, SystemPromptPart, TextPart, UserPromptPart
 
     schema = json.dumps(dict(request.tool.schema), ensure_ascii=False)
     form_said = [] if form == "tool" else [prompt("answer_in_json", tool=request.tool.name, schema=schema)]
     system = "\n".join(filter(None, [request.system, *form_said]))
     made: list[ModelMessage] = [ModelRequest([SystemPromptPart(encodable(system))])] if system else []
-    for role, text in _joined(request.messages):
-        if role == "assistant":
-            made.append(ModelResponse([TextPart(text)]))
-        else:
-            made.append(ModelRequest([UserPromptPart(text)]))
+    for role, messages in groupby(request.messages, itemgetter("role")):
+        text = "\n".join(encodable(block["text"]) for message in messages for block in list_blocks(message))
+        made.append(ModelResponse([TextPart(text)]) if role == "assistant" else ModelRequest([UserPromptPart(text)]))
     return made
 
 
-def _joined(messages: Sequence[Message]) -> list[tuple[str, str]]:
-    joined: list[tuple[str, str]] = []
-    for message in messages:
-        text = encodable("\n".join(block["text"] for block in blocks(message)))
-        if joined and joined[-1][0] == message["role"]:
-            joined[-1] = (message["role"], f"{joined[-1][1]}\n{text}")
-        else:
-            joined.append((message["role"], text))
-    return joined
-
-
-def _reply(response: ModelResponse, tool: str) -> Reply:
-    """What the server sent as a `Reply`. Thinking is left behind."""
+def _read_reply(response: ModelResponse, tool: str) -> Reply:
+    """The server's response as a `Reply`, without thinking."""
     used = response.usage
     cached, written = used.cache_read_tokens, used.cache_write_tokens
     usage = Usage(max(used.input_tokens - cached - written, 0), used.output_tokens, cached, written)
     calls = [call.args for call in response.tool_calls if call.tool_name == tool]
     inputs = [args if isinstance(args, dict) else strictly(args or "") for args in calls]
     ended = "refusal" if response.finish_reason == "content_filter" else response.finish_reason
-    return reply_of(ended, inputs, (response.text or "").strip(), usage, response.model_name or "", tool)
+    return Reply.read(ended, inputs, (response.text or "").strip(), usage, response.model_name or "", tool)
 
 
 openai = partial(ProviderModel, "openai")
@@ -179,47 +167,42 @@ google = partial(ProviderModel, "google")
 ollama = partial(ProviderModel, "ollama")
 
 
-def explained(error: failed.AgentRunError, model: str, endpoint: Endpoint) -> ModelError:
-    """The error of ours that says what this one of the library's means."""
-    match error:
-        case _ if refuses_key(error):
-            return ModelKeyMissing(
-                f"{endpoint.url} refused the key in {endpoint.credential or 'no variable'}: set one that is valid"
-            )
-        case failed.ModelQuotaExceededError():
-            return ModelUnavailable(f"the account at {endpoint.url} has no credit left: add some, or use another key")
-        case failed.ModelRateLimitError():
-            return ModelUnavailable(f"{endpoint.url} limits the rate of this key: try again {_later(error)}")
-        case failed.ModelTimeoutError():
-            return ModelUnavailable(f"{endpoint.url} did not answer in time: try again, or use --model explorer")
-        case failed.ModelConnectionError():
-            return ModelUnavailable(f"cannot reach {endpoint.url}: check that the server runs, or use --model explorer")
-        case failed.ModelContextWindowExceededError():
-            return ModelError(f"the request is too large for {model}: lower --budget")
-        case failed.ModelNotFoundError():
-            return ModelUnavailable(f"{endpoint.url} knows no model {model!r}: name another with --model")
-        case failed.ModelHTTPError(status_code=404 | 405) | failed.UnexpectedModelBehavior():
-            return ModelUnavailable(
-                f"{endpoint.url} does not speak this API: check the endpoint, which mostly ends in /v1"
-            )
-        case failed.ModelHTTPError() if error.status_code >= 500:
-            return ModelUnavailable(f"{endpoint.url} is overloaded or failing ({error.status_code}): try again later")
-        case failed.ModelHTTPError():
-            return ModelError(f"{endpoint.url} refused the request ({error.status_code}): check that it serves {model}")
-        case _:
-            return ModelError(f"{model} could not be asked ({type(error).__name__}): run ctxfold doctor")
+_KINDS = {
+    "ModelQuotaExceededError": "credit",
+    "ModelRateLimitError": "rate",
+    "ModelTimeoutError": "timeout",
+    "ModelConnectionError": "unreachable",
+    "ModelContextWindowExceededError": "size",
+    "ModelNotFoundError": "model",
+    "UnexpectedModelBehavior": "api",
+}
+"""The library's exceptions, each with its kind in `FAULTS`."""
 
 
-def refuses_key(error: failed.AgentRunError) -> bool:
+def _explain(error: AgentRunError, model: str, endpoint: Endpoint) -> ModelError:
+    status, seconds = getattr(error, "status_code", None) or 0, getattr(error, "retry_after", None)
+    kind = next((_KINDS[each.__name__] for each in type(error).__mro__ if each.__name__ in _KINDS), "")
+    if _refuses_key(error):
+        kind = "key"
+    elif not kind:
+        kind = "api" if status in (404, 405) else "busy" if status >= 500 else "request" if status else "other"
+    hints = {
+        "unreachable": "check that the server runs",
+        "api": "check the endpoint, which mostly ends in /v1",
+        "request": f"check that it serves {model}",
+        "other": type(error).__name__,
+    }
+    return make_fault(kind, endpoint, model, seconds, status=status, hint=hints.get(kind), api="this API")
+
+
+def _refuses_key(error: AgentRunError) -> bool:
     """Whether a server refused the key. Google answers a wrong one with 400 and says so in the details."""
+    from pydantic_ai.exceptions import ModelAuthenticationError, ModelHTTPError
+
     match error:
-        case failed.ModelAuthenticationError():
+        case ModelAuthenticationError():
             return True
-        case failed.ModelHTTPError(body={"error": {"details": [*details]}}):
+        case ModelHTTPError(body={"error": {"details": [*details]}}):
             return any(isinstance(each, dict) and each.get("reason") == "API_KEY_INVALID" for each in details)
         case _:
             return False
-
-
-def _later(error: failed.ModelAPIError) -> str:
-    return "later" if error.retry_after is None else f"in {error.retry_after:g} s"

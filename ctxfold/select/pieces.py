@@ -9,11 +9,10 @@ from typing import NamedTuple
 
 from ctxfold.log.lines import Line
 from ctxfold.text.sentences import Span, sentences
-from ctxfold.text.values import entities
+from ctxfold.text.values import NAME, entities
 from ctxfold.text.words import is_common, words
 from ctxfold.tokens import count
 
-_NAME = re.compile(r"(?<![.!?:]\s)(?<!^)\b[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)*")
 _SAYS_SOMETHING = re.compile(r"\w")
 _FENCED = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1|\Z)", re.M | re.S)
 _VARYING = re.compile(r"(?<=: ).*|\"[^\"]*\"|'[^']*'|\S*[\d/\\]\S*|\b\w+\.\w+\b")
@@ -366,7 +365,7 @@ def _find_values(text: str) -> Values:
             value = _PAIR.split(value, maxsplit=1)[-1].strip(_EDGES + " ")
         if len(value) > 1 and (" " not in value or any(map(str.isdigit, value))):
             found[value.lower()] = None
-    found.update((name[0].lower(), None) for name in _NAME.finditer(text[:_READ]))
+    found.update((name[0].lower(), None) for name in NAME.finditer(text[:_READ]))
     return tuple((value, "") for value in found)
 
 

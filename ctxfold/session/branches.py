@@ -15,9 +15,8 @@ from ctxfold.log.lines import AI, Line, text_of
 from ctxfold.select.choose import find_excerpts
 from ctxfold.session.commits import GENESIS, Happened, advance, rename_branch, state_of
 from ctxfold.session.load import lines_at, load_tiles
-from ctxfold.store.rows import HeadRow, Path, State, StoredRecord, TopicRow
-from ctxfold.store.sqlite import Reading, Writing
-from ctxfold.text.words import Vocabulary, cosine
+from ctxfold.store.rows import HeadRow, Path, Reading, State, StoredRecord, TopicRow, Writing
+from ctxfold.text.words import rank_alike
 from ctxfold.tokens import count, head
 from ctxfold.workspace import NOWHERE, Action, BranchSummary, Decider, Elsewhere, ForestView, Turn, spans
 
@@ -217,11 +216,9 @@ def rank_branches(forest: ForestView, message: str) -> tuple[RankedBranch, ...]:
     others = sorted(here.branches, key=lambda branch: -branch.visited)
     held = [(here.branch, here.topic, forest.path), *((each.branch, each.topic, each.turns) for each in others)]
     texts = ["\n".join(f"{turn.said}\n{turn.reply}" for turn in turns) for _, _, turns in held]
-    vocabulary = Vocabulary(texts)
-    asked = vocabulary.vector(message)
     ranked = [
-        RankedBranch(name, topic, round(cosine(asked, vocabulary.vector(text)), 4), _last_message(turns))
-        for (name, topic, turns), text in zip(held, texts, strict=True)
+        RankedBranch(name, topic, round(score, 4), _last_message(turns))
+        for (name, topic, turns), score in zip(held, rank_alike(message, texts), strict=True)
         if turns
     ]
     return tuple(sorted(ranked, key=lambda each: -each.score))

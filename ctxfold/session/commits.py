@@ -11,8 +11,7 @@ from typing import Any, Literal, get_args
 
 from ctxfold.errors import BranchError, CorruptStore, UndoError
 from ctxfold.log.json import canonical
-from ctxfold.store.rows import EventRow, HeadRow, State
-from ctxfold.store.sqlite import Reading, Writing
+from ctxfold.store.rows import EventRow, HeadRow, Reading, State, Writing
 from ctxfold.workspace import Decider
 
 EventKind = Literal[
@@ -174,7 +173,8 @@ def undo(tx: Writing, session: int, here: HeadRow) -> tuple[HeadRow, EventRow]:
 
 
 def redo(tx: Writing, session: int, here: HeadRow) -> tuple[HeadRow, EventRow]:
-    """Void the last undo of a branch, as an event. Returns the branch to continue on, and the decision that holds again.
+    """Void the last undo of a branch, as an event. Returns the branch to continue on, and the decision that holds
+    again.
 
     Raises:
         UndoError: nothing was undone, or a decision was made since.

@@ -31,8 +31,7 @@ from ctxfold.decisions.refactor import (
     find_fault,
     refactor,
 )
-from ctxfold.decisions.refactor.embedded import apply_rules, route
-from ctxfold.decisions.refactor.written import apply_text, clean_text
+from ctxfold.decisions.refactor.operators import apply_rules, apply_text, clean_text, route
 from ctxfold.decisions.register import PlanGiven, resolve_plan, set_intent
 from ctxfold.errors import FoldError, InputError
 from ctxfold.log import place_of
@@ -45,7 +44,7 @@ from ctxfold.session.load import put_tile, raw_steps, read_tile
 from ctxfold.session.record import Branch
 from ctxfold.session.register import find_next_constraint, put_extraction, put_intent, put_refactoring, put_refusal
 from ctxfold.session.sources import Sources, find_end, read_case, read_log
-from ctxfold.store.sqlite import Reading, Writing
+from ctxfold.store.rows import Reading, Writing
 from ctxfold.tokens import count
 from ctxfold.view.fit import show
 from ctxfold.view.render import query_of

@@ -20,8 +20,8 @@ from ctxfold.session.branches import MAIN, check_name
 from ctxfold.session.decide import set_goal
 from ctxfold.session.handle import Handle
 from ctxfold.store import is_there, open_store
-from ctxfold.store.rows import HeadRow, SessionRow, TopicRow
-from ctxfold.store.sqlite import Reading, Store, Writing
+from ctxfold.store.rows import HeadRow, Reading, SessionRow, TopicRow, Writing
+from ctxfold.store.sqlite import Store
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -138,7 +138,9 @@ def find_session(tx: Reading, store: Store, name: str) -> SessionRow:
 def open_handle(
     name: str, goal: str | None, store: str | None, create: bool, settings: FoldSettings
 ) -> tuple[Handle, bool]:
-    """Return a handle on a session, and whether the session had to be created. Arguments and errors as in `Session.open`."""
+    """Return a handle on a session, and whether the session had to be created. Arguments and errors as in
+    `Session.open`.
+    """
     check_name(name)
     address = find_address(store)
     if not create and not is_there(address):
@@ -178,7 +180,9 @@ def find_pictures(store: str, session: str) -> Path | None:
 
 
 def keep_picture(store: str, session: str, step: int, picture: bytes) -> None:
-    """Keep a step's picture, readable by its owner alone; a newer one replaces it. Raises InputError: too large, or the folder cannot be written."""
+    """Keep a step's picture, readable by its owner alone; a newer one replaces it. Raises InputError: too large, or the
+    folder cannot be written.
+    """
     folder = find_pictures(store, session)
     if folder is None:
         return

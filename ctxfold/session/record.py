@@ -19,8 +19,7 @@ from ctxfold.messages.apis import spell_id
 from ctxfold.session.commits import Happened, advance
 from ctxfold.session.load import cover_with
 from ctxfold.store.codec import digest, encode, pack_text
-from ctxfold.store.rows import HeadRow, State, StoredRecord
-from ctxfold.store.sqlite import Reading, Writing
+from ctxfold.store.rows import HeadRow, Reading, State, StoredRecord, Writing
 from ctxfold.tokens import count
 from ctxfold.view.native import LoggedCall
 from ctxfold.workspace import Tile, Workspace, dump_lines
@@ -274,7 +273,7 @@ def _append(
     step = replace(
         step, tokens=step.tokens + tokens, raw=step.raw + raw, upto=step.upto + tokens, raw_upto=step.raw_upto + raw
     )
-    tx.log.replace_step(session, step)
+    tx.log.put_step(session, step)
     after, tile = replace(branch.state, tip=tip), branch.workspace.latest
     if isinstance(tile, Tile) and tile.last == step.n:
         number = tx.cover.next_tile(session)

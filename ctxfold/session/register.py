@@ -16,8 +16,7 @@ from ctxfold.log import place_of
 from ctxfold.session.commits import INTENTS, Happened, advance, find_voided
 from ctxfold.session.load import cover_with
 from ctxfold.session.record import Branch
-from ctxfold.store.rows import State
-from ctxfold.store.sqlite import Reading, Writing
+from ctxfold.store.rows import Reading, State, Writing
 from ctxfold.workspace import (
     By,
     Constraint,

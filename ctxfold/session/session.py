@@ -38,7 +38,7 @@ from ctxfold.session.redact import Redaction, redact
 from ctxfold.session.register import put_refused
 from ctxfold.session.telling import Event, describe_event, read_history
 from ctxfold.session.tools import SessionTool, make_tools
-from ctxfold.store.sqlite import Reading
+from ctxfold.store.rows import Reading
 from ctxfold.tokens import Budget
 from ctxfold.view.native import LoggedCall
 from ctxfold.view.render import View, render
@@ -144,12 +144,13 @@ class Session:
 
     @check
     def record(self, messages: Iterable[Message], *, known: bool = False) -> list[RecordRef]:
-        """Record messages, in one commit: an assistant's words, calls and results as one step. None of a system message.
+        """Record messages, in one commit: an assistant's words, calls and results as one step. None of a system
+        message.
 
             session.record(ctxfold.read_messages([{"role": "user", "content": "Under 100 EUR, please."}]))
 
-        A message with an id is recorded once, so a host's transcript may be read again as it grows. A late result
-        joins the step of its call; a result whose call was never seen is left out.
+        A message with an id is recorded once, so a host's transcript may be read again as it grows. A late result joins
+        the step of its call; a result whose call was never seen is left out.
 
         Args:
             messages: as `ctxfold.read_messages` or a codec decodes them.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ctxfold.decisions.extraction import has_name
 from ctxfold.decisions.fold import FoldSettings
 from ctxfold.decisions.refactor import Case, PastCall
-from ctxfold.decisions.refactor.embedded import read_past_call
+from ctxfold.decisions.refactor.operators import read_past_call
 from ctxfold.decisions.register import EntrySource
 from ctxfold.errors import RefError
 from ctxfold.log import RecordRef, parse_ref
@@ -16,8 +16,7 @@ from ctxfold.log.lines import text_of
 from ctxfold.log.page import page_of
 from ctxfold.session.load import lines_at
 from ctxfold.session.recall import rank_records
-from ctxfold.store.rows import StoredRecord
-from ctxfold.store.sqlite import Reading
+from ctxfold.store.rows import Reading, StoredRecord
 from ctxfold.text.words import is_common
 from ctxfold.workspace import Workspace
 

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from ctxfold.session.commits import EventKind, find_voided
-from ctxfold.store.rows import EventRow
-from ctxfold.store.sqlite import Reading
+from ctxfold.store.rows import EventRow, Reading
 from ctxfold.workspace import Decider, spans
 
 _LONGEST = 90

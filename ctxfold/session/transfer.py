@@ -1,58 +1,38 @@
-"""List, export, import, delete, export of what still reads."""
+"""Lists, deletes, exports and imports sessions. Of a damaged session, an export holds what still reads."""
 
 from __future__ import annotations
 
 import json
 import os
-import tempfile
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
 from hashlib import blake2b
-from pathlib import Path
-from typing import Any, cast
+from itertools import chain, islice, pairwise
+from typing import IO, Any, TypeVar
 
-from ctxfold.errors import CorruptStore, CtxfoldError, ImportFault, InputError
-from ctxfold.log import Kind, Origin, Record, Step
+from ctxfold.errors import CorruptStore, ImportFault, InputError
+from ctxfold.log import Record, Step
 from ctxfold.session import open as pictures
 from ctxfold.session.branches import check_name
-from ctxfold.session.commits import dump_payload, head_of, state_of
+from ctxfold.session.commits import GENESIS, dump_payload, head_of, state_of
 from ctxfold.session.load import read_goals
 from ctxfold.session.open import check_path, find_address, find_session, open_store_at
-from ctxfold.session.record import Branch, Draft, record
-from ctxfold.session.session import Session
-from ctxfold.session.verify import verify
+from ctxfold.session.verify import replay, verify
 from ctxfold.store import is_there, open_store
 from ctxfold.store.codec import decode, encode, pack_json, unpack_json
-from ctxfold.store.rows import EventRow, HeadRow, SessionRow, State, TopicRow
-from ctxfold.store.sqlite import Reading, Writing
-from ctxfold.store.wreck import LooseRecord, Wreck
+from ctxfold.store.rows import EventRow, HeadRow, Reading, SessionRow, State, StoredRecord, TopicRow, Writing, damaged
 from ctxfold.text.json import strictly
 from ctxfold.tokens import MIN_BUDGET
-from ctxfold.workspace import Workspace
 
+FORMAT = "ctxfold-session-3"
+"""Of the files that `export_session` writes: one JSON object a line, the last one with the checksum of the others."""
 
-def _sealed(lines: Iterable[str]) -> Iterator[str]:
-    """Lines, and a closing one with their checksum."""
-    many, made = 0, blake2b(digest_size=16, person=b"seal")
-    for line in lines:
-        many += 1
-        made.update(encode(line) + b"\n")
-        yield line
-    yield dump_payload({"end": {"lines": many, "hash": made.hexdigest()}})
+_YEAR_10000 = 253_402_300_800
+"""Seconds since 1970. Every number with a fraction in an export is a time."""
 
-
-def check_lines(lines: Iterable[str]) -> list[str]:
-    """The lines before the closing one. Raises ValueError: that is missing, or its checksum is not theirs."""
-    *before, closing = lines
-    *_, made = _sealed(before)
-    if json.loads(closing) != json.loads(made):
-        raise ValueError("these lines are not the ones that were exported")
-    return before
-
-
-FORMAT = "ctxfold-session-2"
-"""Of the files that `export_session` writes."""
+Tree = dict[str, Any]
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +101,7 @@ def delete_session(name: str, store: str | None = None) -> None:
         StoreError: the store cannot be used; or it is removed, but its bytes could not be taken out of the file yet: the message names the next move.
     """
     with open_store_at(store) as kept:
-        with kept.writing() as tx:
-            tx.drop(find_session(tx, kept, name).id)
+        kept.remove(lambda tx: tx.drop(find_session(tx, kept, name).id))
         pictures.forget_pictures(kept.address, name)
         kept.scrub()
 
@@ -145,67 +124,114 @@ def export_session(name: str, file: str | os.PathLike[str], store: str | None = 
     """Write a session to a file, private to its owner.
 
     Raises:
+        CorruptStore: the session is damaged. The file holds what still reads, and the message names the rest.
         UnknownSession: it is not there.
         SessionNameError: the name is not one.
         InputError: the file cannot be written, or no path can name it or the store.
         StoreError: the store cannot be used.
     """
-    place = check_path(file)
+    place, lost = check_path(file), list[str]()
     with open_store_at(store) as kept, kept.reading() as tx:
         row = find_session(tx, kept, name)
         try:
             made = os.open(place, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600)
             with open(made, "w", encoding="utf-8", errors="surrogatepass", newline="\n") as out:
-                out.writelines(f"{line}\n" for line in _sealed(map(dump_payload, _trees(tx, row))))
+                out.writelines(f"{line}\n" for line in _seal(map(dump_payload, dump_session(tx, row, lost)), lost))
         except OSError as error:
             raise InputError(f"{place.name} cannot be written ({error.strerror}); name another file") from error
+    if lost:
+        raise CorruptStore(
+            f"{name} is damaged: {place.name} holds what still reads of it, without {', '.join(lost)}; restore a copy "
+            "of the store, or begin a new session from the texts in the file"
+        )
 
 
-def _trees(tx: Reading, row: SessionRow) -> Iterator[dict[str, Any]]:
+def _seal(lines: Iterable[str], lost: list[str]) -> Iterator[str]:
+    """Lines, and a closing one with their checksum and what is missing."""
+    many, made = 0, blake2b(digest_size=16, person=b"seal")
+    for line in lines:
+        many += 1
+        made.update(encode(line) + b"\n")
+        yield line
+    yield dump_payload({"end": {"lines": many, "hash": made.hexdigest(), **({"lost": lost} if lost else {})}})
+
+
+def dump_session(tx: Reading, row: SessionRow, lost: list[str] | None = None) -> Iterator[Tree]:
+    """All of a session as JSON, an object a row, each behind those that it refers to.
+
+    With `lost`, a row that does not read back is left out and named there; without, it raises CorruptStore.
+    """
     session = row.id
-    yield {
-        "format": FORMAT,
-        "name": row.name,
-        "created": row.created,
-        "current": row.current,
-        "budget": tx.sessions.budget(session),
-    }
-    for topic in tx.forest.topics(session):
+
+    def read(what: str, rows: Callable[..., _T], *given: Any) -> list[_T]:
+        """What a call returns, in a list; an empty list where it does not read back."""
+        try:
+            return [rows(*given)]
+        except CorruptStore:
+            if lost is None:
+                raise
+            lost.append(what)
+            return []
+
+    def read_all(what: str, rows: Callable[..., Iterable[_T]], *given: Any) -> Iterator[_T]:
+        return chain.from_iterable(read(what, rows, *given))
+
+    budget = sum(read("the budget", tx.sessions.budget, session))
+    yield {"format": FORMAT, "name": row.name, "created": row.created, "current": row.current, "budget": budget}
+    for topic in read_all("the topics", tx.forest.topics, session):
         yield {"topic": asdict(topic)}
-    for lane, parent, fork in tx.log.lanes(session):
-        yield {"lane": [lane, parent, fork]}
-    for step in tx.log.steps(session, range(1, tx.log.last_step(session) + 1)):
+    for lane, parent, fork in read_all("the lanes", tx.log.lanes, session):
+        yield {"lane": {"id": lane, "parent": parent, "fork": fork}}
+    numbers = range(1, sum(read("the steps", tx.log.last_step, session)) + 1)
+    steps = deque(step for n in numbers for step in read_all(f"s{n}", tx.log.steps, session, [n]))
+    records = [record for n in numbers for record in read_all(f"the records of s{n}", tx.log.records, session, [n])]
+    for record in sorted(records, key=lambda record: record.id):
+        while steps and steps[0].n <= max(record.step, record.at):
+            yield {"step": asdict(steps.popleft())}
+        for tree in read(f"s{record.step}.{record.k}", _dump_record, tx, record):
+            yield {"record": tree}
+    for step in steps:
         yield {"step": asdict(step)}
-    for entry in tx.log.entries_of(session):
-        yield {
-            "record": {
-                "step": entry.step, "k": entry.k, "at": entry.at, "kind": entry.kind, "origin": entry.origin, "call_id": entry.call_id,
-                "text": tx.log.text(entry.entry), "shown": None if entry.shown is None else tx.log.text(entry.shown),
-                "form": unpack_json(entry.form), "key": entry.idempotency,
-            }
-        }  # fmt: skip
-    for tile in tx.cover.tile_numbers(session):
-        yield {"tile": unpack_json(tx.cover.tile(session, tile) or b"")}
-    for cell, prev, tile in tx.cover.cells(session):
-        yield {"cell": [cell, prev, tile]}
-    for note, prev, slot, text in tx.cover.note_links(session):
-        yield {"note": [note, prev, slot, text]}
-    for event in tx.forest.events(session):
-        state = {**asdict(event.state), "revision": event.state.revision.hex()}
-        yield {"event": {**asdict(event), "state": state}}
-    for head in tx.forest.heads(session):
+    for number in read_all("the blocks", tx.cover.tile_numbers, session):
+        for tree in read(f"b{number}", _dump_tile, tx, session, number):
+            yield {"tile": tree}
+    for cell, prev, tile in read_all("the covers", tx.cover.cells, session):
+        yield {"cell": {"id": cell, "prev": prev, "tile": tile}}
+    for note, prev, slot, text in read_all("the notes", tx.cover.note_links, session):
+        yield {"note": {"id": note, "prev": prev, "slot": slot, "text": text}}
+    for seq in range(1, sum(read("the events", tx.forest.last_event, session)) + 1):
+        for tree in read(f"event {seq}", _dump_event, tx, session, seq):
+            yield {"event": tree}
+    for head in read_all("the branches", tx.forest.heads, session):
         yield {"head": asdict(head)}
 
 
-_UNCHECKED = "ctxfold-session-1"
-"""The format before exports had a checksum. It is read still: where a line is missing, what is left does not replay."""
+def _dump_record(tx: Reading, record: StoredRecord) -> Tree:
+    return {
+        "step": record.step, "k": record.k, "at": record.at, "kind": record.kind, "origin": record.origin,
+        "call_id": record.call_id, "text": tx.log.text(record.entry),
+        "shown": None if record.shown is None else tx.log.text(record.shown),
+        "form": unpack_json(record.form), "key": record.idempotency,
+    }  # fmt: skip
+
+
+def _dump_tile(tx: Reading, session: int, number: int) -> Tree:
+    tree: Tree = unpack_json(tx.cover.tile(session, number) or b"")
+    return tree
+
+
+def _dump_event(tx: Reading, session: int, seq: int) -> Tree:
+    event = tx.forest.event(session, seq)
+    if event is None:
+        raise damaged(f"event {seq}")
+    return {**asdict(event), "state": {**asdict(event.state), "revision": event.state.revision.hex()}}
 
 
 def import_session(file: str | os.PathLike[str], store: str | None = None, name: str | None = None) -> str:
     """Read a session from a file.
 
     Raises:
-        ImportFault: not such a file, one that was altered, or a name that is taken.
+        ImportFault: not an export, one that was altered, or a name that is taken.
         SessionNameError: another name that is not one.
         InputError: a file or store that no path can name.
         StoreError: the store cannot be used.
@@ -214,182 +240,141 @@ def import_session(file: str | os.PathLike[str], store: str | None = None, name:
     if name is not None:
         check_name(name)
     try:
-        text = decode(place.read_bytes())
-    except (OSError, ValueError) as error:
-        raise ImportFault(f"{place.name} cannot be read; give a file that `ctxfold sessions export` wrote") from error
-    lines = [line.removesuffix("\r") for line in text.split("\n") if line.strip()]
-    try:
-        with open_store_at(store) as kept, kept.writing() as tx:
-            return _store_session(tx, _checked(lines, place.name), name)
+        with open(place, "rb") as lines:
+            opening = _read_opening(lines, place.name)
+            _check_sizes(_read_trees(lines))
+            with open_store_at(store) as kept, kept.writing() as tx:
+                wanted = check_name(opening["name"] if name is None else name)
+                if tx.sessions.named(wanted) is not None:
+                    raise ImportFault(f"a session {wanted!r} is there already; give another name with --name")
+                session = tx.sessions.add(wanted, opening["created"]).id
+                store_session(tx, session, islice(_read_trees(lines), 1, None))
+                verify(tx, session)
+                _settle(tx, session, opening)
+                return wanted
+    except OSError as error:
+        raise ImportFault(
+            f"{place.name} cannot be read ({error.strerror}); give a file that `ctxfold sessions export` wrote"
+        ) from error
     except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, RecursionError, CorruptStore) as error:
         raise ImportFault(
-            f"{place.name} does not replay to what was exported; it was altered or cut short: export it again"
+            f"{place.name} is no whole session ({error}): it was altered, cut short, or written from a damaged store; "
+            "export it again, or restore a copy of the store first"
         ) from error
 
 
-def _checked(lines: list[str], file: str) -> list[str]:
-    """The lines of an export without what closes it. Raises ImportFault: it is no export, one of a format that is not known, or its checksum is missing or not its own."""
-    opening = strictly(lines[0]) if lines else None
-    form = opening.get("format") if isinstance(opening, dict) else None
-    if form == _UNCHECKED:
-        return lines
-    if form != FORMAT:
+def _read_opening(lines: IO[bytes], file: str) -> Tree:
+    """The first line of an export. Raises ImportFault: it is none, or one of another version."""
+    opening = strictly(decode(lines.readline()))
+    if not isinstance(opening, dict) or opening.get("format") != FORMAT:
         raise ImportFault(
-            f"{file} is not a session that this ctxfold can read; give a file that `ctxfold sessions export` wrote, and upgrade where a newer ctxfold did; "
-            f"a text comes in with `ctxfold record SESSION < {file}`, a host's transcript with --from HOST"
+            f"{file} is not a session that this ctxfold can read; give a file that `ctxfold sessions export` wrote, "
+            f"and upgrade where a newer ctxfold did; a text comes in with `ctxfold record SESSION < {file}`, "
+            "a host's transcript with --from HOST"
         )
-    try:
-        return check_lines(lines)
-    except ValueError as error:
-        raise ImportFault(f"{file} was altered or cut short: export it again") from error
+    return opening
 
 
-def _store_session(tx: Writing, lines: list[str], name: str | None) -> str:
-    trees = [json.loads(line) for line in lines]
-    wanted = check_name(trees[0]["name"] if name is None else name)
-    if tx.sessions.named(wanted) is not None:
-        raise ImportFault(f"a session {wanted!r} is there already; give another name with --name")
-    row = tx.sessions.add(wanted, float(trees[0]["created"]))
-    for tree in trees[1:]:
-        _store_line(tx, row.id, tree)
-    tx.log.recount(row.id)
-    verify(tx, row.id)
-    _settle(tx, row.id, trees[0])
-    return wanted
+def _read_trees(lines: IO[bytes]) -> Iterator[Tree]:
+    """The rows of an export from its first line on. Raises ValueError: its last line is not the checksum of the rest."""
+    lines.seek(0)
+    made = blake2b(digest_size=16, person=b"seal")
+    for many, line in enumerate(lines):
+        tree = strictly(decode(line), _read_finite)
+        if tree is None:
+            raise ValueError(f"line {many + 1} is not JSON")
+        if "end" in tree:
+            if tree["end"] != {"lines": many, "hash": made.hexdigest()} or lines.readline().strip():
+                raise ValueError("its checksum differs")
+            return
+        made.update(line.rstrip(b"\r\n") + b"\n")
+        yield tree
+    raise ValueError("its last line is missing")
 
 
-def _settle(tx: Writing, session: int, opening: dict[str, Any]) -> None:
-    current, budget = int(opening["current"]), int(opening.get("budget", 0))
-    if current not in {0, *(head.id for head in tx.forest.heads(session))} or 0 != budget < MIN_BUDGET:
-        raise ValueError(current, budget)
-    tx.sessions.settle(session, current)
-    tx.sessions.keep_budget(session, budget)
+def _read_finite(number: str) -> float:
+    """A number with a fraction. Raises ValueError: it is no time that a clock can show."""
+    if not 0 <= float(number) < _YEAR_10000:
+        raise ValueError(number)
+    return float(number)
 
 
-def _store_line(tx: Writing, session: int, tree: dict[str, Any]) -> None:
-    ((kind, body),) = tree.items()
-    match kind:
-        case "topic":
-            tx.forest.add_topic(session, TopicRow(**body))
-        case "lane":
-            tx.log.put_lane(session, *body)
-        case "step":
-            tx.log.add_step(session, Step(**body))
-        case "record":
-            _store_record(tx, session, body)
-        case "tile":
-            steps = [step for first, last in body["steps"] for step in range(first, last + 1)]
-            tx.cover.add_tile(session, body["id"], steps[0], steps[-1], body["tokens"], pack_json(body))
-        case "cell":
-            tx.cover.put_cell(session, *body)
-        case "note":
-            tx.cover.put_note(session, *body)
-        case "event":
-            state = body.pop("state")
-            tx.forest.add_event(
-                session, EventRow(**body, state=State(**{**state, "revision": bytes.fromhex(state["revision"])}))
-            )
-        case "head":
-            tx.forest.add_head(session, HeadRow(**body))
-        case _:
-            raise ValueError(kind)
+def _check_sizes(trees: Iterator[Tree]) -> None:
+    """See that no number in an export claims more than the file holds, nor leads in a circle, before any is used.
+
+    A few bytes could else ask for a list of 10**12 steps, or for a walk without end. Raises ValueError.
+    """
+    many = Counter[str]()
+    for tree in islice(trees, 1, None):
+        ((kind, body),) = tree.items()
+        many[kind] += 1
+        match kind:
+            case "step":
+                number, before = body["n"], [body["parent"]]
+            case "tile":
+                ends = [0, *chain.from_iterable(body["steps"])]
+                if any(one > other for one, other in pairwise(ends)) or ends[-1] > many["step"]:
+                    raise ValueError("a block of more steps than there are")
+                number, before = body["id"], body["children"]
+            case "event":
+                number, before = body["seq"], [body["prev"], json.loads(body["json"]).get("was", 0)]
+            case "lane":
+                number, before = body["id"], [body["parent"]]
+            case "cell" | "note":
+                number, before = body["id"], [body["prev"]]
+            case _:
+                continue
+        if number != many[kind] or not all(0 <= each < number for each in before):
+            raise ValueError(f"{kind} {number} is not where it belongs")
 
 
-def _store_record(tx: Writing, session: int, body: dict[str, Any]) -> None:
+def store_session(tx: Writing, session: int, trees: Iterable[Tree], *, anew: bool = False) -> None:
+    """Write the rows that `dump_session` gave. `anew`: their texts were changed, so each revision is computed again."""
+    revisions = {0: GENESIS.revision}
+    for tree in trees:
+        ((kind, body),) = tree.items()
+        match kind:
+            case "topic":
+                tx.forest.add_topic(session, TopicRow(**body))
+            case "lane":
+                tx.log.add_lane(session, body["parent"], body["fork"])
+            case "step":
+                tx.log.put_step(session, Step(**body))
+            case "record":
+                _store_record(tx, session, body)
+            case "tile":
+                steps = list(chain.from_iterable(body["steps"]))
+                tx.cover.add_tile(session, body["id"], steps[0], steps[-1], body["tokens"], pack_json(body))
+            case "cell":
+                tx.cover.add_cell(session, body["prev"], body["tile"])
+            case "note":
+                tx.cover.add_note(session, body["prev"], body["slot"], body["text"])
+            case "event":
+                state = State(**{**body["state"], "revision": bytes.fromhex(body["state"]["revision"])})
+                event = EventRow(**{**body, "state": state})
+                if anew:
+                    made = replay(tx, session, event, revisions[event.prev])
+                    event = replace(event, state=replace(state, revision=made))
+                revisions[event.seq] = event.state.revision
+                tx.forest.add_event(session, event)
+            case "head":
+                tx.forest.add_head(session, HeadRow(**body))
+            case _:
+                raise ValueError(f"a row of an unknown kind, {kind}")
+
+
+def _store_record(tx: Writing, session: int, body: Tree) -> None:
     record = Record(
         body["step"], body["k"], body["kind"], body["origin"], body["text"], body["call_id"], body["at"], body["shown"]
     )
     entry = tx.log.add_entry(record.text)
     shown = None if record.shown is None else tx.log.add_entry(record.shown)
     tx.log.add_record(session, record, entry, shown, pack_json(body["form"]), body["key"])
-    if tx.log.step(session, record.at) is None:
-        raise ValueError(record.at)
 
 
-_LOST = "(lost: this record does not read back from the damaged store)"
-
-
-@dataclass(frozen=True, slots=True)
-class Salvaged:
-    """What became of one session.
-
-    Attributes:
-        name: its name in the new store.
-        whole: whether it is there as it was. Else its log alone is, on one branch: folds, other branches, to-do, constraints and decisions are missing.
-        missing: the addresses of records that do not read back, as far as their steps are known.
-    """
-
-    name: str
-    whole: bool
-    records: int
-    missing: tuple[str, ...]
-
-
-def salvage_store(new: str, store: str | None = None) -> list[Salvaged]:
-    """Make a new store of what still reads of another, which is left as it is and is open nowhere in this process.
-
-    Raises:
-        InputError: there is no file to read, something is where the new one is to be, or nothing of the old one reads.
-        StoreError: the new store cannot be made.
-    """
-    place, old = check_path(new), check_path(find_address(store).removeprefix("sqlite:///"))
-    if place.exists():
-        raise InputError(f"{place} is there already; name a file that is not")
-    with tempfile.TemporaryDirectory(prefix="ctxfold-salvage-") as folder:
-        try:
-            wreck = Wreck(old, Path(folder))
-        except OSError as error:
-            raise InputError(
-                f"{old} cannot be copied ({error.strerror}); name the damaged store with --store"
-            ) from error
-        with closing(wreck):
-            found = [_take_over(wreck, number, name, place) for number, name in wreck.names().items()]
-    if not found:
-        raise InputError(f"nothing of {old} reads; restore a copy of it")
-    return found
-
-
-def _take_over(wreck: Wreck, number: int, name: str, new: Path) -> Salvaged:
-    """A session as it was, where all of it replays; else its log."""
-    lines = wreck.copy.with_name(f"{number}.jsonl")
-    try:
-        export_session(name, lines, store=str(wreck.copy))
-        import_session(lines, store=str(new))
-    except CtxfoldError:
-        return _rebuild(wreck, number, name, new)
-    return Salvaged(name, True, len(wreck.records(number)), ())
-
-
-def _rebuild(wreck: Wreck, number: int, name: str, new: Path) -> Salvaged:
-    loose = wreck.records(number)
-    with Session.open(check_name(name), goal=wreck.goal(number), store=str(new)):
-        pass
-    by_step: dict[int, dict[int, LooseRecord]] = {}
-    for each in loose:
-        by_step.setdefault(each.step, {})[each.k] = each
-    missing: list[str] = []
-    with open_store_at(str(new)) as kept, kept.writing() as tx:
-        row = find_session(tx, kept, name)
-        head = head_of(tx, row.id, 1)
-        for n in range(1, max(by_step, default=0) + 1):
-            state = state_of(tx, row.id, head)
-            drafts = _draft_step(n, by_step.get(n, {}), missing)
-            after = record(tx, Branch(row.id, head, state, Workspace()), drafts, fills=True).state
-            head = replace(head, seq=after.seq)
-        verify(tx, row.id)
-    return Salvaged(name, False, sum(each.text is not None for each in loose), tuple(missing))
-
-
-def _draft_step(n: int, records: dict[int, LooseRecord], missing: list[str]) -> Sequence[Draft]:
-    """The records of a step under the addresses they had; a note stands in place of one that is lost."""
-    made: list[Draft] = []
-    for k in range(1, max(records, default=1) + 1):
-        loose = records.get(k)
-        if loose is None or loose.text is None:
-            missing.append(f"s{n}.{k}" if records else f"s{n}")
-            made.append(Draft("note", "tool", _LOST))
-        else:
-            made.append(
-                Draft(cast(Kind, loose.kind), cast(Origin, loose.origin), loose.text, loose.call_id, loose.shown)
-            )
-    return made
+def _settle(tx: Writing, session: int, opening: Tree) -> None:
+    current, budget = opening["current"], opening["budget"]
+    if current not in {0, *(head.id for head in tx.forest.heads(session))} or 0 != budget < MIN_BUDGET:
+        raise ValueError("a branch or a budget that cannot be")
+    tx.sessions.settle(session, current)
+    tx.sessions.keep_budget(session, budget)

@@ -1,10 +1,9 @@
-"""Replay and compare."""
+"""Replays a session's events, and compares what they say with what is stored."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
 from typing import Any
 
 from ctxfold.errors import CorruptStore
@@ -12,165 +11,110 @@ from ctxfold.session.commits import GENESIS, compute_revision
 from ctxfold.session.load import hash_tile, read_tile, split_cover
 from ctxfold.session.record import material_of
 from ctxfold.store.codec import decode, unpack
-from ctxfold.store.rows import EventRow, State
-from ctxfold.store.sqlite import Reading, Writing
+from ctxfold.store.rows import EventRow, Reading, State
 
 
-@dataclass(frozen=True, slots=True)
-class _Replayed:
-    """An event, its content, and the revision it was made on."""
+def verify(tx: Reading, session: int) -> int:
+    """Replay a session's events; how many there are.
 
-    event: EventRow
-    payload: dict[str, Any]
-    before: State
-
-
-def _compare(tx: Reading, session: int) -> None:
-    """Raises CorruptStore where something is missing, is too much, or says otherwise than its event."""
+    Raises:
+        CorruptStore: an event does not give its revision, or the steps, records, branches, notes or covers that are
+            stored are not those that the events made.
+    """
+    told = _Told(tx, session)
+    states = {0: GENESIS}
     try:
-        rows = tx.forest.events(session)
-        states = {0: GENESIS} | {event.seq: event.state for event in rows}
-        events = [_Replayed(event, json.loads(event.json), states[event.prev]) for event in rows]
-        differing = next((what for what, holds in _CHECKS.items() if not holds(tx, session, events)), None)
-    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
-        raise CorruptStore("an event does not read back; restore a copy of the store") from error
+        for number, event in enumerate(tx.forest.events(session), 1):
+            before = states[event.prev]
+            if event.seq != number or replay(tx, session, event, before.revision) != event.state.revision:
+                raise ValueError("another revision")
+            told.take(event, json.loads(event.json), before)
+            states[number] = event.state
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        raise CorruptStore(
+            f"event {len(states)} does not replay to its revision; restore a copy of the store"
+        ) from error
+    differing = next((what for what, is_same in told.compare() if not is_same), None)
     if differing is not None:
-        raise CorruptStore(f"the {differing} of this session do not agree with its events; restore a copy of the store")
+        raise CorruptStore(f"the {differing} of this session differ from its events; restore a copy of the store")
+    return len(states) - 1
 
 
-def _branches(tx: Reading, session: int, events: Sequence[_Replayed]) -> bool:
-    """Each branch stands at its newest event, and its events follow one another."""
-    newest: dict[int, int] = {}
-    for number, each in enumerate(events, 1):
-        event = each.event
-        if event.seq != number or event.prev >= number or newest.get(event.head, event.prev) != event.prev:
-            return False
-        newest[event.head] = number
-    heads = tx.forest.heads(session)
-    return (
-        [head.id for head in heads] == list(range(1, max([1, *newest]) + 1))
-        and all(head.seq == newest.get(head.id, 0) for head in heads)
-        and {head.topic for head in heads} == {topic.id for topic in tx.forest.topics(session)}
-    )
-
-
-def _steps(tx: Reading, session: int, events: Sequence[_Replayed]) -> bool:
-    """Each step and record was told by an event, and stands where that says."""
-    steps: dict[int, tuple[int, bool]] = {0: (0, False)}
-    records: dict[tuple[int, int], int] = {}
-    for each in events:
-        payload, n = each.payload, each.payload.get("step", 0)
-        if each.event.kind == "recorded":
-            steps[n] = (payload["parent"], payload["open"])
-            records |= {(n, k): n for k in payload["records"]}
-        elif each.event.kind == "arrived":
-            steps.setdefault(payload["at"], (each.before.tip, True))
-            records[n, payload["record"]] = payload["at"]
-        if each.event.state.tip not in steps:
-            return False
-    kept = tx.log.steps(session, range(1, tx.log.last_step(session) + 1))
-    return {step.n: (step.parent, step.open) for step in kept} == {n: place for n, place in steps.items() if n} and {
-        (record.step, record.k): record.at for record in tx.log.entries_of(session)
-    } == records
-
-
-def _places(tx: Reading, session: int, _events: Sequence[_Replayed]) -> bool:
-    """Each step stands one deeper than its parent, in the same lane or in one that leaves it there."""
-    lanes = {lane: (parent, fork) for lane, parent, fork in tx.log.lanes(session)}
-    places = {0: (0, 0)}
-    for step in tx.log.steps(session, range(1, tx.log.last_step(session) + 1)):
-        lane, depth = places[step.parent]
-        if step.depth != depth + 1 or (step.lane != lane and lanes[step.lane] != (lane, depth)):
-            return False
-        places[step.n] = (step.lane, step.depth)
-    return set(lanes) == {lane for lane, _ in places.values() if lane}
-
-
-def _notes(tx: Reading, session: int, events: Sequence[_Replayed]) -> bool:
-    """Each note is the one its event tells."""
-    noted = [each for each in events if each.event.kind == "noted"]
-    made = [(e.event.state.notes, e.before.notes, e.payload["slot"], e.payload["text"]) for e in noted]
-    return tx.cover.note_links(session) == made
-
-
-def _cells(tx: Reading, session: int, events: Sequence[_Replayed]) -> bool:
-    """Each cell is the one that putting its event's tiles in place makes."""
-    made: list[tuple[int, int, int]] = []
-    for each in events:
-        cover = each.before.cover
-        tiles = _tiles(each.payload)
-        for tile in tiles:
-            cover, kept = split_cover(tx, session, cover, read_tile(tx, session, tile))
-            for number in (tile, *kept):
-                made.append((len(made) + 1, cover, number))
-                cover = len(made)
-        if tiles and cover != each.event.state.cover:
-            return False
-    return tx.cover.cells(session) == made
-
-
-_CHECKS = {"branches": _branches, "steps": _steps, "places of steps": _places, "notes": _notes, "covers": _cells}
-
-
-def _material(tx: Reading, session: int, event: EventRow) -> list[bytes]:
-    """The hashes of the content that came with an event, as its revision takes them in."""
+def replay(tx: Reading, session: int, event: EventRow, before: bytes) -> bytes:
+    """The revision that an event makes of the revision before it, from the content that is stored."""
     payload: dict[str, Any] = json.loads(event.json)
-    match event.kind:
-        case "recorded":
-            wanted = set(payload["records"])
-            found = [record for record in tx.log.records(session, [payload["step"]]) if record.k in wanted]
-            found.sort(key=lambda record: record.id)
-        case "arrived":
-            found = [record for record in tx.log.records(session, [payload["step"]]) if record.k == payload["record"]]
-        case "folded" | "refactored":
-            found = []
-        case _:
-            return []
-    pieces = [
-        piece
-        for record in found
-        for piece in material_of(
-            (record.kind, record.origin, record.call_id),
-            tx.log.entry_hash(record.entry),
-            None if record.shown is None else tx.log.entry_hash(record.shown),
-            decode(unpack(record.form[0], record.form[1:])),
-        )
-    ]
-    return pieces + [hash_tile(tx, session, tile) for tile in _tiles(payload)]
+    material: list[bytes] = []
+    if event.kind in ("recorded", "arrived"):
+        wanted = payload["records"] if event.kind == "recorded" else [payload["record"]]
+        records = [record for record in tx.log.records(session, [payload["step"]]) if record.k in wanted]
+        for record in sorted(records, key=lambda record: record.id):
+            shown = None if record.shown is None else tx.log.entry_hash(record.shown)
+            who = (record.kind, record.origin, record.call_id)
+            material += material_of(who, tx.log.entry_hash(record.entry), shown, decode(unpack(record.form)))
+    material += [hash_tile(tx, session, tile) for tile in _tiles_of(payload)]
+    return compute_revision(before, event.kind, payload, material, event.state)
 
 
-def _tiles(payload: dict[str, Any]) -> list[int]:
+def _tiles_of(payload: dict[str, Any]) -> list[int]:
     """The tiles that an event put in place."""
     return [*([payload["tile"]] if "tile" in payload else []), *payload.get("tiles", ())]
 
 
-def _revision(tx: Reading, session: int, event: EventRow, made: dict[int, bytes]) -> bytes:
-    before = made.get(event.prev, GENESIS.revision) if event.prev else GENESIS.revision
-    try:
-        return compute_revision(before, event.kind, json.loads(event.json), _material(tx, session, event), event.state)
-    except (KeyError, ValueError, TypeError) as error:
-        raise CorruptStore(f"event {event.seq} does not read back; restore a copy of the store") from error
+class _Told:
+    """What a session's events say is stored."""
 
+    def __init__(self, tx: Reading, session: int) -> None:
+        self._tx, self._session = tx, session
+        self._heads: dict[int, int] = {1: 0}
+        self._steps: dict[int, tuple[int, bool]] = {0: (0, False)}
+        self._records: dict[tuple[int, int], int] = {}
+        self._notes: list[tuple[int, int, str, str]] = []
+        self._cells: list[tuple[int, int, int]] = []
 
-def verify(tx: Reading, session: int) -> int:
-    """Replay a session's events and compare every revision, and all that stands beside the events, with what is stored.
+    def take(self, event: EventRow, payload: dict[str, Any], before: State) -> None:
+        """Take in the next event. Raises ValueError: it does not follow from those before it."""
+        if self._heads.get(event.head) not in (None, 0, event.prev):
+            raise ValueError("not the event before it")
+        self._heads[event.head] = event.seq
+        if event.kind == "recorded":
+            self._steps[payload["step"]] = (payload["parent"], payload["open"])
+            self._records |= {(payload["step"], k): payload["step"] for k in payload["records"]}
+        elif event.kind == "arrived":
+            self._steps.setdefault(payload["at"], (before.tip, True))
+            self._records[payload["step"], payload["record"]] = payload["at"]
+        elif event.kind == "noted":
+            self._notes.append((event.state.notes, before.notes, payload["slot"], payload["text"]))
+        self._cover(event, _tiles_of(payload), before)
+        if event.state.tip not in self._steps:
+            raise ValueError("no such step")
 
-    Raises:
-        CorruptStore: a revision differs, something it needs is not there, or something else stands there than the events say.
-    """
-    made: dict[int, bytes] = {}
-    for event in tx.forest.events(session):
-        made[event.seq] = _revision(tx, session, event, made)
-        if made[event.seq] != event.state.revision:
-            raise CorruptStore(f"event {event.seq} does not replay to its revision; restore a copy of the store")
-    _compare(tx, session)
-    return len(made)
+    def _cover(self, event: EventRow, tiles: list[int], before: State) -> None:
+        """Put an event's tiles in place, as committing them did."""
+        cover = before.cover
+        for tile in tiles:
+            cover, kept = split_cover(self._tx, self._session, cover, read_tile(self._tx, self._session, tile))
+            for number in (tile, *kept):
+                self._cells.append((len(self._cells) + 1, cover, number))
+                cover = len(self._cells)
+        if tiles and cover != event.state.cover:
+            raise ValueError("another cover")
 
-
-def rechain(tx: Writing, session: int) -> None:
-    """Write every revision anew, after content was redacted."""
-    made: dict[int, bytes] = {}
-    for event in tx.forest.events(session):
-        made[event.seq] = _revision(tx, session, event, made)
-        if made[event.seq] != event.state.revision:
-            tx.forest.replace_event(session, replace(event, state=replace(event.state, revision=made[event.seq])))
+    def compare(self) -> Iterator[tuple[str, bool]]:
+        """Each kind of rows, and whether the stored ones are those that the events made."""
+        tx, session = self._tx, self._session
+        heads, steps = tx.forest.heads(session), tx.log.steps(session)
+        topics = {topic.id for topic in tx.forest.topics(session)}
+        yield "branches", {head.id: head.seq for head in heads} == self._heads
+        yield "topics", {head.topic for head in heads} == topics
+        yield "steps", {0: (0, False)} | {step.n: (step.parent, step.open) for step in steps} == self._steps
+        records = {(record.step, record.k): record.at for record in tx.log.entries_of(session)}
+        yield "records", records == self._records
+        yield "notes", tx.cover.note_links(session) == self._notes
+        yield "covers", tx.cover.cells(session) == self._cells
+        lanes = {lane: (parent, fork) for lane, parent, fork in tx.log.lanes(session)}
+        places = {0: (0, 0)} | {step.n: (step.lane, step.depth) for step in steps}
+        for step in steps:
+            lane, depth = places[step.parent]
+            if step.depth != depth + 1 or (step.lane != lane and lanes.get(step.lane) != (lane, depth)):
+                yield "places of steps", False
+        yield "lanes", set(lanes) == {step.lane for step in steps}

@@ -1,43 +1,59 @@
-"""Where sessions are kept: opens the store of an address."""
+"""Where sessions are kept: opens the store of an address. `Connection` is what rows need of a database."""
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ctxfold.errors import InputError, NotOurStore
 
 if TYPE_CHECKING:
     from ctxfold.store.sqlite import Store
 
-__all__ = ["is_there", "open_store"]
+__all__ = ["Connection", "is_there", "open_store"]
+
+
+class Connection(Protocol):
+    """What rows need of a database. SQL has named parameters, `:name`; every error is a StoreError."""
+
+    def run(self, sql: str, **values: object) -> None:
+        """Run one statement."""
+
+    def rows(self, sql: str, **values: object) -> list[tuple[Any, ...]]:
+        """All rows of one query, or of a statement that ends in RETURNING."""
+
+    def begin(self, *, write: bool) -> None:
+        """Begin a transaction: a snapshot to read, or the exclusive right to write."""
+
+    def commit(self, *, keep: bool = True) -> None:
+        """End the transaction. What it changed is kept, or else undone."""
 
 
 def open_store(address: str) -> Store:
-    """The store at an address.
+    """The store at an address, which is made where there is none.
 
     Args:
         address: `:memory:`, a path, or `sqlite:///path`.
 
     Raises:
-        InputError: no path: one with a NUL character, or a `file:` address.
-        NotOurStore: an address of a kind that is not known, or a file that is something else.
+        InputError: not a path: a NUL character, or a `file:` address.
+        NotOurStore: an address of an unknown kind, or the file of another program.
         StoreError: it cannot be opened.
     """
     from ctxfold.store.sqlite import Store
 
-    return Store(_file_of(address))
+    return Store(_find_file(address))
 
 
 def is_there(address: str) -> bool:
-    """Whether a store was made at an address, so that who only reads makes none. Of what cannot be told, opening it says why.
+    """Whether there is a store at an address, so that a reader makes none. True where only opening it can tell.
 
     Raises:
-        InputError: no path: one with a NUL character, or a `file:` address.
-        NotOurStore: an address of a kind that is not known.
+        InputError: not a path: a NUL character, or a `file:` address.
+        NotOurStore: an address of an unknown kind.
     """
     try:
-        os.stat(_file_of(address))
+        os.stat(_find_file(address))
     except (FileNotFoundError, NotADirectoryError):
         return False
     except (OSError, ValueError):
@@ -45,15 +61,15 @@ def is_there(address: str) -> bool:
     return True
 
 
-def _file_of(address: str) -> str:
+def _find_file(address: str) -> str:
     """The file of an address, or `:memory:`."""
     if "\0" in address:
         raise InputError("a store's path holds no NUL character; give a path or sqlite:///path")
     if address.startswith("file:"):
-        raise InputError("file: is not a store this version knows; give the path alone, or sqlite:///path")
+        raise InputError("this version does not know file: addresses; give the path alone, or sqlite:///path")
     scheme, mark, rest = address.partition("://")
     if not mark:
         return address
     if scheme == "sqlite" and rest:
         return rest.removeprefix("/") if rest.startswith("//") else rest
-    raise NotOurStore(f"{scheme}:// is not a store this version knows; give a path or sqlite:///path")
+    raise NotOurStore(f"this version does not know {scheme}:// addresses; give a path or sqlite:///path")

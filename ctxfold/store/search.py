@@ -1,53 +1,75 @@
-"""Full-text search."""
+"""Full-text search over the records of a store, by the index of SQLite (FTS5)."""
 
 from __future__ import annotations
 
 import math
 import re
-import sqlite3
+from typing import TYPE_CHECKING
 
-from ctxfold.store.codec import searchable
+if TYPE_CHECKING:
+    from ctxfold.store import Connection
 
+INDEX = (
+    "CREATE VIRTUAL TABLE fts USING fts5"
+    " (text, content = '', detail = none, tokenize = 'porter unicode61 remove_diacritics 2')"
+)
+SEARCHED = 400_000
+"""Characters of a record that the index holds."""
+_RANKED = 2_000
+"""Records a word is looked up in, the newest: the index keeps no texts and knows no better rank than rarity."""
+_MOST_WORDS = 32
+_SCRIPT = "[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]"
+_PAIRS = re.compile(f"(?=({_SCRIPT}{{1,2}})){_SCRIPT}")
 _WORD = re.compile(r"[^\W_]+")
 
 
 class SearchRows:
-    """The words of records, which can be indexed anew."""
+    """The words of records."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._run = connection.execute
+    def __init__(self, db: Connection) -> None:
+        self._db = db
+
+    def add(self, record: int, text: str) -> None:
+        """Index a record."""
+        sql = "INSERT INTO fts (rowid, text) VALUES (:record, :words)"
+        self._db.run(sql, record=record, words=_index_form(text))
+
+    def remove(self, record: int, text: str) -> None:
+        """Take a record out of the index, which has to be given the words that were put in."""
+        sql = "INSERT INTO fts (fts, rowid, text) VALUES ('delete', :record, :words)"
+        self._db.run(sql, record=record, words=_index_form(text))
 
     def ranked(self, session: int, query: str, limit: int) -> list[tuple[int, float]]:
-        """Records that hold the words, best first, with a score that grows with fit."""
-        words = _words(query)
+        """Records that hold words of a query, best first, with a score that grows with fit."""
         scores: dict[int, float] = {}
-        for word in words:
-            rows = self._run(
-                "SELECT fts.rowid FROM fts JOIN record ON record.id = fts.rowid WHERE fts MATCH ? AND record.session = ? ORDER BY fts.rowid DESC LIMIT ?",
-                (f'"{word}"', session, _RANKED),
-            ).fetchall()
-            weight = 1 / (1 + math.log1p(len(rows)))
-            for (record,) in rows:
-                scores[record] = scores.get(record, 0.0) + weight
-        best = sorted(scores.items(), key=lambda each: (-each[1], -each[0]))
-        return best[:limit]
+        for word in _words(query):
+            found = self._match(session, f'"{word}"', _RANKED)
+            for record in found:
+                scores[record] = scores.get(record, 0.0) + 1 / (1 + math.log1p(len(found)))
+        return sorted(scores.items(), key=lambda score: (-score[1], -score[0]))[:limit]
 
     def holding(self, session: int, name: str, limit: int) -> list[int]:
         """Records that hold every word of a name, newest first."""
         words = _words(name)
-        if not words:
-            return []
-        match = " AND ".join(f'"{word}"' for word in words)
-        rows = self._run(
-            "SELECT fts.rowid FROM fts JOIN record ON record.id = fts.rowid WHERE fts MATCH ? AND record.session = ? ORDER BY fts.rowid DESC LIMIT ?",
-            (match, session, limit),
-        )
-        return [int(record) for (record,) in rows]
+        return self._match(session, " AND ".join(f'"{word}"' for word in words), limit) if words else []
+
+    def _match(self, session: int, words: str, limit: int) -> list[int]:
+        rows = self._db.rows(
+            "SELECT fts.rowid FROM fts JOIN record ON record.id = fts.rowid"
+            " WHERE fts MATCH :words AND record.session = :session ORDER BY fts.rowid DESC LIMIT :limit",
+            words=words, session=session, limit=limit,
+        )  # fmt: skip
+        return [record for (record,) in rows]
 
 
 def _words(text: str) -> list[str]:
-    return list(dict.fromkeys(_WORD.findall(searchable(text).lower())))[:32]
+    return list(dict.fromkeys(_WORD.findall(_index_form(text).lower())))[:_MOST_WORDS]
 
 
-_RANKED = 2_000
-"""Records a word is looked for in, the newest: an index that keeps neither texts nor places knows no better rank than how rare a word is."""
+def _index_form(text: str) -> str:
+    """The words of a text as the index takes them: scripts without blanks become runs of two signs."""
+    text = text[:SEARCHED]
+    if text.isascii():
+        return text
+    text = text.encode("utf-8", "replace").decode("utf-8")
+    return _PAIRS.sub(lambda pair: f" {pair[1]} ", text)

@@ -1,9 +1,11 @@
-"""The SQLite store: one connection in WAL mode, with files that only their owner can read.
+"""A store in one SQLite file, in WAL mode, that only its owner can read: opening it, its lock, its errors, its scrub.
 
-Where this SQLite needs the guard, the guard goes round every write transaction and checkpoint, and checkpoints happen only under it.
+A lock of our own is held during each write and checkpoint, and checkpoints happen only under it: SQLite before 3.51.3
+can lose the WAL when a checkpoint and a write meet (the WAL-reset fault), and its own lock is not given in turn.
 
-The file is opened by SQLite alone: closing any other descriptor of it would drop the locks of every connection this process has on it (POSIX locks
-belong to the process), and the next process to close its own would take itself for the last and remove the WAL beneath us.
+Only SQLite opens the file. Closing any other descriptor of it would drop the locks of every connection that this
+process has on it (POSIX locks belong to the process), and the next process to close its own would take itself for the
+last one and remove the WAL that we still use.
 """
 
 from __future__ import annotations
@@ -13,188 +15,55 @@ import sqlite3
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
-from importlib.resources import files
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, nullcontext, suppress
 from pathlib import Path
-from typing import Self
+from typing import Any, Self, TypeVar
 
-from ctxfold.errors import BusyStore, CorruptStore, CtxfoldError, FullDisk, NotOurStore, ReadOnlyStore, StoreError
-from ctxfold.store.codec import recount, register, seal_all
-from ctxfold.store.rows import CoverRows, ForestRows, LogRows, SessionsRows
-from ctxfold.store.search import SearchRows
+from ctxfold.errors import BusyStore, CorruptStore, FullDisk, NotOurStore, ReadOnlyStore, StoreError
+from ctxfold.store.rows import TABLES, Reading, Writing
+from ctxfold.store.search import INDEX
 
+if sys.platform == "win32":
+    import msvcrt
+
+    def _lock(file: int) -> None:
+        os.lseek(file, 0, os.SEEK_SET)
+        msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
+
+    def _unlock(file: int) -> None:
+        os.lseek(file, 0, os.SEEK_SET)
+        msvcrt.locking(file, msvcrt.LK_UNLCK, 1)
+else:
+    import fcntl
+
+    def _lock(file: int) -> None:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+    def _unlock(file: int) -> None:
+        fcntl.flock(file, fcntl.LOCK_UN)
+
+
+_T = TypeVar("_T")
 APPLICATION = 0x63747866
-"""The number in a file's header that says whose it is."""
-VERSION = 8
-_BRINGS = {
-    1: ("event", "intent"),
-    2: ("session", "budget"),
-    3: ("event", "guide"),
-    5: ("unscrubbed", "id"),
-    7: ("session", "sum"),
-}
-"""Of each upgrade a table and a column that it brings: where that is there already, it is done, whatever the version says."""
-_UPGRADES = (1, 2, 3, 5, 6, 7)
-"""The versions that have a script. From 4 to 5 changed only a table that version 7 drops."""
-_UNSEALED = 7
-"""The last version whose rows had no checksums."""
-
-
-def create(connection: sqlite3.Connection) -> None:
-    """Make the tables in an empty database, in one transaction."""
-    connection.executescript(
-        f"BEGIN IMMEDIATE; PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION}; {_read('schema')} COMMIT;"
-    )
-
-
-def upgrade(connection: sqlite3.Connection) -> None:
-    """Bring an older store up to this version, in one transaction; nothing happens when another process was faster."""
-    run = connection.execute
-    run("BEGIN IMMEDIATE")
-    try:
-        for older in range(run("PRAGMA user_version").fetchone()[0], VERSION):
-            if older in _UPGRADES and not _is_done(connection, older):
-                lines = _read(f"upgrade_{older}").splitlines(keepends=True)
-                words = "".join(line for line in lines if not line.startswith("--"))
-                for statement in filter(str.strip, words.split(";")):
-                    if not _is_added(connection, statement):
-                        run(statement)
-                if older == _UNSEALED:
-                    recount(connection)
-                    seal_all(connection)
-            run(f"PRAGMA user_version = {older + 1}")
-        run("COMMIT")
-    except BaseException:
-        run("ROLLBACK")
-        raise
-
-
-def _is_done(connection: sqlite3.Connection, older: int) -> bool:
-    brings = _BRINGS.get(older)
-    return brings is not None and _has(connection, *brings)
-
-
-def _is_added(connection: sqlite3.Connection, statement: str) -> bool:
-    """Whether a statement adds a column that is there already."""
-    match statement.split():
-        case ["ALTER", "TABLE", table, "ADD", "COLUMN", column, *_]:
-            return _has(connection, table, column)
-        case _:
-            return False
-
-
-def _has(connection: sqlite3.Connection, table: str, column: str) -> bool:
-    found = connection.execute("SELECT 1 FROM pragma_table_info(?) WHERE name = ?", (table, column))
-    return found.fetchone() is not None
-
-
-def _read(script: str) -> str:
-    return files("ctxfold.store").joinpath("sql", f"{script}.sql").read_text("utf-8")
-
-
+"""The number in a file's header that marks it as ours ("ctxf")."""
+VERSION = 9
+"""Of the tables. Only this version is read."""
 WAIT = 30.0
-"""Seconds that are waited for another process."""
-
-FOREIGN = "{} is a database of another program; name another file with CTXFOLD_DATABASE_URL or --store"
-
-
-def connect(address: str, uri: bool = False) -> sqlite3.Connection:
-    """A connection that waits for others, and whose transactions are begun and ended by hand."""
-    return sqlite3.connect(
-        address, timeout=WAIT, isolation_level=None, check_same_thread=False, cached_statements=256, uri=uri
-    )
-
-
-def connect_frozen(path: Path) -> sqlite3.Connection:
-    """A connection to a file that may not be written. Raises ReadOnlyStore: what was written last lies in its log, which cannot be read without writing beside it."""
-    connection = connect(f"{path.as_uri()}?mode=ro", uri=True)
-    try:
-        connection.execute("PRAGMA schema_version")
-    except sqlite3.OperationalError as error:
-        connection.close()
-        log = path.with_name(f"{path.name}-wal")
-        if log.exists() and log.stat().st_size:
-            raise ReadOnlyStore(
-                f"{path} may not be written, and its newest changes are in {log.name}, which cannot be read so; copy both to a folder of yours and name the copy with --store"
-            ) from error
-        return connect(f"{path.as_uri()}?mode=ro&immutable=1", uri=True)
-    return connection
-
-
-def make_private(path: Path) -> bool:
-    """See that the file is there, private to its owner where it has to be made. Returns whether it may be written.
-
-    Raises:
-        CorruptStore: it is empty.
-        NotOurStore: it is something else.
-        ReadOnlyStore: it is not there and cannot be made, or cannot be read.
-    """
-    try:
-        if not path.parent.exists():
-            path.parent.mkdir(parents=True, mode=0o700, exist_ok=True)
-        _check_ours(path)
-        if not path.exists():
-            _make(path)
-        if not _may(path, os.R_OK):
-            raise ReadOnlyStore(
-                f"{path} cannot be read; run `chmod u+rw` on it or name another store with CTXFOLD_DATABASE_URL"
-            )
-    except OSError as error:
-        raise ReadOnlyStore(
-            f"{path} cannot be written ({error.strerror}); name another store with CTXFOLD_DATABASE_URL"
-        ) from error
-    return _may(path, os.W_OK) and _may(path.parent, os.W_OK)
-
-
-def _may(path: Path, right: int) -> bool:
-    return os.access(path, right, effective_ids=os.access in os.supports_effective_ids)
-
-
-def _make(path: Path) -> None:
-    """Make the store beside its place and put it there whole: an empty file in it is never ours. Who is faster has made it."""
-    descriptor, name = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
-    os.close(descriptor)
-    made = Path(name)
-    try:
-        with closing(sqlite3.connect(made, isolation_level=None)) as connection:
-            register(connection)
-            create(connection)
-        with suppress(FileExistsError):
-            os.link(made, path)
-    finally:
-        made.unlink()
-
-
-def _check_ours(path: Path) -> None:
-    """Refuse what is no store of ours by its first bytes, so that nothing is laid beside a file of somebody else."""
-    if path.exists() and not path.is_file():
-        raise NotOurStore(f"{path} is not a file; name a file of its own for the store")
-    if not path.exists() or not _may(path, os.R_OK):
-        return
-    if path.stat().st_size == 0:
-        raise CorruptStore(
-            f"{path} is empty, and a store never is: it was cut short or is something else; restore a copy, or remove it to begin anew"
-        )
-    if _application(path) not in (0, APPLICATION):
-        raise NotOurStore(FOREIGN.format(path))
-
-
-def _application(path: Path) -> int:
-    """Whose database a file says it is, 0 for nobody's, and where its log must be read to tell. The file is only looked at: as immutable, so that no log is
-    laid beside it and no lock is taken.
-
-    Raises:
-        sqlite3.DatabaseError: it is no database.
-        sqlite3.Error: it does not read.
-    """
-    with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro&immutable=1", uri=True)) as looking:
-        try:
-            return int(looking.execute("PRAGMA application_id").fetchone()[0])
-        except sqlite3.DatabaseError as error:
-            if getattr(error, "sqlite_errorname", "") != "SQLITE_CORRUPT":
-                raise
-            return 0  # its pages are behind its log; opened in full it reads, or is damaged
+"""Seconds to wait for another process that writes: it writes for milliseconds unless it hangs."""
+PATIENCE = 3.0
+"""Seconds for which a scrub waits for readers to end. Nobody can write meanwhile."""
+_LOG_PAGES = 500
+"""Pages of the write-ahead log after which a commit takes it into the file."""
+_MARGIN = 500_000
+"""Bytes by which the reserve is larger than the write-ahead log: what one commit may add to it."""
+_FREED_PAGES = 64
+"""Free pages that are given back at a time on a full disk."""
+_SHORTEST, _LONGEST = 0.000_5, 0.02
+"""Seconds between two tries for the lock, which is held for the length of a commit."""
+_FULL = "no space left for {}; everything committed before is kept: free some space and try again"
+_FOREIGN = "{} is a database of another program; name another file with CTXFOLD_DATABASE_URL or --store"
 
 
 def sqlite_version() -> str:
@@ -202,300 +71,320 @@ def sqlite_version() -> str:
     return sqlite3.sqlite_version
 
 
-def is_needed() -> bool:
-    """Whether the SQLite in use has the WAL-reset fault, so that a lock stands round every write."""
-    return sqlite3.sqlite_version_info < (3, 51, 3)
+class Guard:
+    """The right to write to a store, held by one process at a time.
 
-
-if sys.platform == "win32":
-    from filelock import FileLock, Timeout
-
-    class Guard:
-        """The right to write, held by one process at a time.
-
-        Args:
-            path: the file that is locked; made where it is missing, private to its owner.
-            wait: seconds that are waited for another holder.
-        """
-
-        def __init__(self, path: Path, wait: float) -> None:
-            self._lock = FileLock(path, timeout=wait, mode=0o600, thread_local=False)
-
-        def acquire(self) -> None:
-            """Take it. Raises TimeoutError when another process keeps it, OSError when the file cannot be used."""
-            try:
-                self._lock.acquire()
-            except Timeout as error:
-                raise TimeoutError(str(error)) from error
-
-        def release(self) -> None:
-            """Let others have it."""
-            self._lock.release()
-
-        def close(self) -> None:
-            """Give up the file."""
-            self._lock.release(force=True)
-
-else:
-    import fcntl
-    import os
-    import time
-
-    class Guard:
-        """The right to write, held by one process at a time.
-
-        Args:
-            path: the file that is locked; made where it is missing, private to its owner.
-            wait: seconds that are waited for another holder.
-        """
-
-        def __init__(self, path: Path, wait: float) -> None:
-            self._path = path
-            self._wait = wait
-            self._file: int | None = None
-
-        def acquire(self) -> None:
-            """Take it. Raises TimeoutError when another process keeps it, OSError when the file cannot be used."""
-            until: float | None = None
-            pause = _SHORTEST
-            while not self._taken():
-                now = time.monotonic()
-                until = until or now + self._wait
-                if now >= until:
-                    raise TimeoutError(f"{self._path} is held by another process")
-                time.sleep(min(pause, until - now))
-                pause = min(2 * pause, _LONGEST)
-
-        def _taken(self) -> bool:
-            """Try once. A file that was removed or replaced since it was opened guards nothing any more: its successor is taken."""
-            if self._file is None:
-                self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-            try:
-                fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                return False
-            with suppress(FileNotFoundError):
-                if os.path.samestat(os.fstat(self._file), os.stat(self._path)):
-                    return True
-            self.close()
-            return False
-
-        def release(self) -> None:
-            """Let others have it."""
-            if self._file is not None:
-                fcntl.flock(self._file, fcntl.LOCK_UN)
-
-        def close(self) -> None:
-            """Give up the file."""
-            if self._file is not None:
-                os.close(self._file)
-                self._file = None
-
-    _SHORTEST, _LONGEST = 0.000_5, 0.02
-    """Seconds between two tries: the lock is held for the length of a commit."""
-
-
-_PATIENCE = 3.0
-"""Seconds for which a scrub waits for readers to end. Nobody can write meanwhile."""
-_CHECKPOINT_EVERY = 400
-
-
-class Reading:
-    """A consistent snapshot of the store.
-
-    Reading a row that is not what was written raises CorruptStore. A tile's body, which the log may make anew, is empty then.
+    Args:
+        store: the file of the store; the file to lock is made beside it, private to its owner.
+        wait: seconds to wait for another holder.
     """
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self.sessions = SessionsRows(connection)
-        self.forest = ForestRows(connection)
-        self.log = LogRows(connection)
-        self.cover = CoverRows(connection)
-        self.search = SearchRows(connection)
+    def __init__(self, store: Path, wait: float = WAIT) -> None:
+        self._store = store
+        self._path = store.with_name(f"{store.name}.lock")
+        self._wait = wait
+        self._file: int | None = None
+        self._gave_up = False
+
+    def acquire(self) -> None:
+        """Take it. Raises BusyStore: another process keeps it; ReadOnlyStore: the file cannot be used."""
+        until = time.monotonic() + self._wait
+        pause = _SHORTEST
+        while not self._try():
+            left = until - time.monotonic()
+            if left <= 0:
+                raise BusyStore(
+                    f"another process has held {self._store} for {self._wait:.0f} s, so it is stopped or hangs; "
+                    "let it go on or end it, then try again"
+                )
+            time.sleep(min(pause, left))
+            pause = min(2 * pause, _LONGEST)
+
+    def _try(self) -> bool:
+        """Try once. A file that was removed or replaced since it was opened guards nothing: its successor is taken."""
+        try:
+            if self._file is None:
+                self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
+        except OSError as error:
+            raise ReadOnlyStore(
+                f"{self._store} cannot be locked ({error.strerror}); check the rights of its folder or name another store"
+            ) from error
+        try:
+            _lock(self._file)
+        except (BlockingIOError, PermissionError):  # POSIX, Windows
+            return False
+        with suppress(FileNotFoundError):
+            if os.path.samestat(os.fstat(self._file), os.stat(self._path)):
+                return True
+        self.close()
+        return False
+
+    def release(self) -> None:
+        """Let others have it."""
+        if self._file is not None:
+            _unlock(self._file)
+
+    def reserve(self, size: int) -> None:
+        """Let the locked file have so many bytes, unless they were given up. Raises FullDisk: there is no room."""
+        if self._file is None or self._gave_up or os.lseek(self._file, 0, os.SEEK_END) >= size:
+            return
+        try:
+            if sys.platform == "linux":
+                os.posix_fallocate(self._file, 0, size)
+            else:
+                os.write(self._file, bytes(size - os.lseek(self._file, 0, os.SEEK_END)))
+        except OSError as error:
+            raise FullDisk(_FULL.format(self._store)) from error
+
+    def give_up_reserve(self) -> None:
+        """Give back the bytes of the locked file, and ask for none again."""
+        self._gave_up = True
+        if self._file is not None:
+            os.ftruncate(self._file, 0)
+
+    def close(self) -> None:
+        """Give up the file."""
+        if self._file is not None:
+            os.close(self._file)
+            self._file = None
+
+    def __enter__(self) -> None:
+        self.acquire()
+
+    def __exit__(self, *_error: object) -> None:
+        self.release()
 
 
-class Writing(Reading):
-    """The exclusive right to write, until it commits. Only within it may what changes rows be called."""
+class Sqlite:
+    """A connection to one file, or to memory; it implements `ctxfold.store.Connection`.
 
-    def drop(self, session: int) -> None:
-        """Remove a session and whatever only it referenced."""
-        for record in self.log.entries_of(session):
-            self.log.unindex(record)
-        self.sessions.drop(session)
-        self.log.sweep()
+    `guard`: the right to write, None where nobody else can write. A file that may not be written is only read.
+    """
+
+    def __init__(self, address: str) -> None:
+        self._address = address
+        self._writing = False
+        path, memory = Path(address).absolute(), address == ":memory:"
+        with _translate_errors(address):
+            self._frozen = not memory and not _make_private(path)
+            self.guard = None if memory or self._frozen else Guard(path)
+            self._connection = _connect_frozen(path) if self._frozen else _connect(address)
+            try:
+                with self.guard or nullcontext():
+                    self._prepare(memory)
+            except BaseException:
+                self.close()
+                raise
+
+    def _prepare(self, memory: bool) -> None:
+        if memory:
+            _create(self._connection)
+        _check_version(self._connection, self._address)
+        settings = ["cache_size = -16000", "cell_size_check = ON"]
+        if not self._frozen:
+            settings += [
+                "journal_mode = WAL",
+                "synchronous = FULL",
+                "secure_delete = ON",
+                f"wal_autocheckpoint = {_LOG_PAGES}",
+            ]
+        for setting in settings:
+            self._connection.execute(f"PRAGMA {setting}")
+
+    def run(self, sql: str, **values: object) -> None:
+        """Run one statement."""
+        self.rows(sql, **values)
+
+    def rows(self, sql: str, **values: object) -> list[tuple[Any, ...]]:
+        """All rows of one query, or of a statement that ends in RETURNING."""
+        try:
+            return self._connection.execute(sql, values).fetchall()
+        except (sqlite3.Error, UnicodeDecodeError) as error:
+            raise _translate(error, self._address) from error
+
+    def begin(self, *, write: bool) -> None:
+        """Begin a transaction: a snapshot to read, or the exclusive right to write."""
+        if not write:
+            self.run("BEGIN")
+            return
+        if self._frozen:
+            raise ReadOnlyStore(
+                f"{self._address} may not be written, so it is only read; "
+                "change its rights, or name another store with CTXFOLD_DATABASE_URL"
+            )
+        if self.guard is not None:
+            self.guard.acquire()
+        self._writing = True
+        try:
+            if self.guard is not None:
+                self.guard.reserve(self._log_size() + _MARGIN)
+            self.run("BEGIN IMMEDIATE")
+        except BaseException:
+            self.commit(keep=False)
+            raise
+
+    def commit(self, *, keep: bool = True) -> None:
+        """End the transaction. What it changed is kept, or else undone."""
+        try:
+            if keep:
+                self.run("COMMIT")
+        finally:
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+            if self._writing and self.guard is not None:
+                self.guard.release()
+            self._writing = False
+
+    def close(self) -> None:
+        """End the connection. The last one to end empties the write-ahead log into the file."""
+        with _translate_errors(self._address), self.guard or nullcontext():
+            self._connection.close()
+            if self.guard is not None and not self._log_size():
+                self.guard.give_up_reserve()
+        if self.guard is not None:
+            self.guard.close()
+
+    def free(self) -> None:
+        """Make room for a removal on a full disk: give up the reserve, and take the write-ahead log into the file.
+
+        The log is never larger than the reserve, so that the file can take in all of it. The guard must be held.
+        """
+        if self.guard is not None:
+            self.guard.give_up_reserve()
+        self.run("PRAGMA wal_checkpoint(TRUNCATE)")
+        self.run("PRAGMA secure_delete = FAST")
+
+    def _log_size(self) -> int:
+        """Bytes of the write-ahead log, 0 where there is none."""
+        try:
+            return os.stat(f"{self._address}-wal").st_size
+        except FileNotFoundError:
+            return 0
 
 
 class Store:
-    """Sessions in one SQLite file, or in memory.
+    """Sessions in one SQLite file, or in memory, used by any threads of this process in turn.
 
-    Args:
-        address: a path, or `:memory:`.
-
-    A file that may not be written is read as it is; what would write to it raises ReadOnlyStore.
+    ```python
+    with open_store("trip.db") as store, store.reading() as tx:
+        print(tx.sessions.names())
+    ```
 
     Raises:
-        NotOurStore: the file is something else.
-        ReadOnlyStore: it can be neither made nor read where it is.
+        NotOurStore: the file belongs to another program, or to another version of this one.
+        ReadOnlyStore: it can neither be made nor be read.
         CorruptStore: it does not read back.
     """
 
     def __init__(self, address: str) -> None:
         self.address = address
-        self._memory = address == ":memory:"
+        self._db = Sqlite(address)
+        self._rows = Writing(self._db)
         self._lock = threading.RLock()
         self._closed = False
-        self._writes = 0
-        self._guard: Guard | None = None
-        with _translated(address):
-            path = Path(address).absolute()
-            self._frozen = not self._memory and not make_private(path)
-            if is_needed() and not self._memory and not self._frozen:
-                self._guard = Guard(path.with_name(f"{path.name}.lock"), WAIT)
-            self._connection = connect_frozen(path) if self._frozen else connect(address)
-        register(self._connection)
-        try:
-            self._prepare()
-        except CtxfoldError:
-            self._connection.close()
-            if self._guard is not None:
-                self._guard.close()
-            raise
-        self._rows = Writing(self._connection)
-
-    def _prepare(self) -> None:
-        run = self._connection.execute
-        with _translated(self.address), self._guarded():
-            application, version = run("PRAGMA application_id").fetchone()[0], run("PRAGMA user_version").fetchone()[0]
-            fresh = run("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0
-            if not fresh and application != APPLICATION:
-                raise NotOurStore(FOREIGN.format(self.address))
-            if version > VERSION:
-                raise NotOurStore(
-                    f"{self.address} was written by a newer ctxfold (store version {version}); upgrade with `pip install -U ctxfold`"
-                )
-            run("PRAGMA cache_size = -16000")
-            run("PRAGMA cell_size_check = ON")
-            if self._frozen:
-                if version < VERSION:
-                    raise ReadOnlyStore(
-                        f"{self.address} was written by an older ctxfold and may not be written here; open a copy of it that may, with --store"
-                    )
-                return
-            if not self._memory:
-                run("PRAGMA journal_mode = WAL")
-            run("PRAGMA synchronous = FULL")
-            run("PRAGMA secure_delete = ON")
-            if self._guard is not None:
-                run("PRAGMA wal_autocheckpoint = 0")
-            if fresh:
-                create(self._connection)
-            elif version < VERSION:
-                upgrade(self._connection)
-
-    @contextmanager
-    def _guarded(self) -> Iterator[None]:
-        if self._guard is None:
-            yield
-            return
-        try:
-            self._guard.acquire()
-        except TimeoutError as error:
-            busy = f"another process has held {self.address} for {WAIT:.0f} s, so it is stopped or hangs; let it go on or end it, then try again"
-            raise BusyStore(busy) from error
-        except OSError as error:
-            barred = f"{self.address} cannot be locked ({error.strerror}); check the rights of its folder or name another store"
-            raise ReadOnlyStore(barred) from error
-        try:
-            yield
-        finally:
-            self._guard.release()
 
     @contextmanager
     def reading(self) -> Iterator[Reading]:
         """A snapshot for the length of the block."""
-        with self._lock, _translated(self.address):
-            self._check_open()
-            self._connection.execute("BEGIN")
-            try:
-                yield self._rows
-            finally:
-                self._connection.execute("ROLLBACK")
+        with self._transaction(write=False) as rows:
+            yield rows
 
     @contextmanager
     def writing(self) -> Iterator[Writing]:
-        """The right to write for the length of the block; committed at its end, undone on any exception."""
-        if self._frozen:
-            raise ReadOnlyStore(
-                f"{self.address} may not be written, so it is only read; change its rights, or name another store with CTXFOLD_DATABASE_URL"
-            )
-        with self._lock, _translated(self.address), self._guarded():
+        """The right to write for the length of the block: committed at its end, undone on any exception."""
+        with self._transaction(write=True) as rows:
+            yield rows
+
+    @contextmanager
+    def _transaction(self, *, write: bool) -> Iterator[Writing]:
+        with self._lock:
             self._check_open()
-            self._connection.execute("BEGIN IMMEDIATE")
+            self._db.begin(write=write)
             try:
                 yield self._rows
-                self._connection.execute("COMMIT")
             except BaseException:
-                if self._connection.in_transaction:
-                    self._connection.execute("ROLLBACK")
+                self._db.commit(keep=False)
                 raise
-            self._writes += 1
-            if self._guard is not None and self._writes % _CHECKPOINT_EVERY == 0:
-                self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
+            self._db.commit(keep=write)
+
+    def remove(self, remove: Callable[[Writing], _T]) -> _T:
+        """What a removal returns that is called with the right to write. On a full disk, room for it is made first."""
+        try:
+            with self.writing() as rows:
+                return remove(rows)
+        except FullDisk:
+            with self._db.guard or nullcontext():
+                self._db.free()
+            with self.writing() as rows:
+                return remove(rows)
 
     def scrub(self) -> None:
         """Rewrite the file so that nothing removed remains in it, the write-ahead log included.
 
         Raises:
-            BusyStore: another connection reads what was before, or writes. What was removed is gone for every reader to come, but its bytes remain.
+            BusyStore: another process reads or writes. No reader to come sees what was removed, but its bytes remain.
             StoreError: the same, for another reason.
         """
-        try:
-            with self._lock, _translated(self.address), self._guarded():
-                self._check_open()
-                self._rewrite()
-        except StoreError as error:
-            busy = isinstance(error, BusyStore)
-            why = f"another process is at work in {self.address}; wait for it or end it" if busy else str(error)
-            raise type(error)(
-                f"the removal is committed, but the old bytes are still in the file: {why}, then run `ctxfold doctor`, which takes them out"
-            ) from error
+        with self._lock:
+            self._check_open()
+            try:
+                while self.remove(Writing.sweep):
+                    pass
+                with self._db.guard or nullcontext():
+                    self._rewrite()
+            except StoreError as error:
+                why = f"another process is at work in {self.address}; wait for it or end it"
+                raise type(error)(
+                    "the removal is committed, but the old bytes are still in the file: "
+                    f"{why if isinstance(error, BusyStore) else error}, then run `ctxfold doctor`, which takes them out"
+                ) from error
 
     def _rewrite(self) -> None:
-        run = self._connection.execute
-        upto = run("SELECT ifnull(max(id), 0) FROM unscrubbed").fetchone()[0]
-        run("INSERT INTO fts (fts) VALUES ('optimize')")
-        run("VACUUM")
-        if not self._memory:
-            run(f"PRAGMA busy_timeout = {_PATIENCE * 1000:.0f}")
-            try:
-                busy = run("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
-            finally:
-                run(f"PRAGMA busy_timeout = {WAIT * 1000:.0f}")
-            if busy:
-                raise BusyStore(f"another process reads {self.address}; end it or try again")
-        run("DELETE FROM unscrubbed WHERE id <= ?", (upto,))
+        db = self._db
+        ((upto,),) = db.rows("SELECT coalesce(max(id), 0) FROM unscrubbed")
+        try:
+            db.run("INSERT INTO fts (fts) VALUES ('optimize')")
+            db.run("VACUUM")
+        except FullDisk:  # the new file needs as much room again: give back the free pages of the old one first
+            db.free()
+            while db.rows("PRAGMA freelist_count") != [(0,)]:
+                db.run(f"PRAGMA incremental_vacuum({_FREED_PAGES})")
+                db.run("PRAGMA wal_checkpoint(TRUNCATE)")
+            db.run("VACUUM")
+        db.run(f"PRAGMA busy_timeout = {PATIENCE * 1000:.0f}")
+        try:
+            ((busy, *_),) = db.rows("PRAGMA wal_checkpoint(TRUNCATE)")
+        finally:
+            db.run(f"PRAGMA busy_timeout = {WAIT * 1000:.0f}")
+        if busy:
+            raise BusyStore(self.address)
+        db.run("DELETE FROM unscrubbed WHERE id <= :upto", upto=upto)
 
     def finish(self) -> bool:
-        """Scrub where that is due. Returns whether it is not due any more; where it must wait longer, nothing is raised."""
+        """Scrub where that is due. Returns whether nothing is left to do; raises nothing where it must wait longer."""
         with suppress(StoreError), self._lock:
-            with self.reading():
-                due = self._connection.execute("SELECT 1 FROM unscrubbed LIMIT 1").fetchone() is not None
+            with self.reading() as rows:
+                due = rows.is_scrub_due()
             if due:
                 self.scrub()
             return True
         return False
 
-    def close(self) -> None:
-        """Finish what can be finished, and give up the connection. Closing twice is harmless."""
+    def check(self) -> None:
+        """Look for damage in all of the file. Raises CorruptStore."""
         with self._lock:
-            if self._closed:
-                return
-            self.finish()
-            self._closed = True
-            with _translated(self.address), self._guarded():
-                self._connection.close()
-            if self._guard is not None:
-                self._guard.close()
+            self._check_open()
+            ((found,), *_) = self._db.rows("PRAGMA integrity_check(1)")
+        if found != "ok":
+            raise _corrupt(self.address, " ".join(found.split()))
+
+    def close(self) -> None:
+        """Finish what can be finished, and end the connection. Closing twice is harmless."""
+        with self._lock:
+            if not self._closed:
+                self.finish()
+                self._closed = True
+                self._db.close()
 
     def __enter__(self) -> Self:
         return self
@@ -508,6 +397,113 @@ class Store:
             raise StoreError(f"the store {self.address} was closed; open the session again")
 
 
+def _create(connection: sqlite3.Connection) -> None:
+    """Make the tables in an empty database, in one transaction."""
+    own = {"id": "INTEGER PRIMARY KEY", "lasting_id": "INTEGER PRIMARY KEY AUTOINCREMENT", "clustered": "WITHOUT ROWID"}
+    header = f"PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION};"
+    connection.executescript(
+        f"PRAGMA auto_vacuum = INCREMENTAL; BEGIN IMMEDIATE; {header} {TABLES.format(**own)} {INDEX}; COMMIT;"
+    )
+
+
+def _connect(address: str, uri: bool = False) -> sqlite3.Connection:
+    """A connection that waits for others; transactions are begun and ended by hand."""
+    return sqlite3.connect(
+        address, timeout=WAIT, isolation_level=None, check_same_thread=False, cached_statements=256, uri=uri
+    )
+
+
+def _connect_frozen(path: Path) -> sqlite3.Connection:
+    """A connection to a file that may not be written. Raises ReadOnlyStore: its newest changes cannot be read."""
+    connection = _connect(f"{path.as_uri()}?mode=ro", uri=True)
+    try:
+        connection.execute("PRAGMA schema_version")
+    except sqlite3.OperationalError as error:
+        connection.close()
+        log = path.with_name(f"{path.name}-wal")
+        if log.exists() and log.stat().st_size:
+            raise ReadOnlyStore(
+                f"{path} may not be written, and its newest changes are in {log.name}, which only a writer can read; "
+                "copy both to a folder of yours and name the copy with --store"
+            ) from error
+        return _connect(f"{path.as_uri()}?mode=ro&immutable=1", uri=True)
+    return connection
+
+
+def _check_version(connection: sqlite3.Connection, address: str) -> None:
+    """Raises NotOurStore: another program made this database, or another version of ours."""
+    if connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION:
+        raise NotOurStore(_FOREIGN.format(address))
+    version = connection.execute("PRAGMA user_version").fetchone()[0]
+    if version != VERSION:
+        raise NotOurStore(
+            f"{address} has tables of version {version}, and this ctxfold reads version {VERSION}; "
+            "use the ctxfold that wrote it (`pip install -U ctxfold` where that is newer), or name another store"
+        )
+
+
+def _make_private(path: Path) -> bool:
+    """See that the file is there, private to its owner where it has to be made. Returns whether it may be written.
+
+    Raises:
+        CorruptStore: it is empty.
+        NotOurStore: it belongs to another program, or is no file.
+        ReadOnlyStore: it is missing and cannot be made, or cannot be read.
+    """
+    try:
+        if not path.parent.exists():
+            path.parent.mkdir(parents=True, mode=0o700, exist_ok=True)
+        if not path.exists():
+            _make(path)
+        elif not path.is_file():
+            raise NotOurStore(f"{path} is not a file; name a file of its own for the store")
+        if not _may(path, os.R_OK):
+            raise ReadOnlyStore(
+                f"{path} cannot be read; run `chmod u+rw` on it or name another store with CTXFOLD_DATABASE_URL"
+            )
+        _check_ours(path)
+    except OSError as error:
+        raise ReadOnlyStore(
+            f"{path} cannot be written ({error.strerror}); name another store with CTXFOLD_DATABASE_URL"
+        ) from error
+    return _may(path, os.W_OK) and _may(path.parent, os.W_OK)
+
+
+def _may(path: Path, right: int) -> bool:
+    return os.access(path, right, effective_ids=os.access in os.supports_effective_ids)
+
+
+def _make(path: Path) -> None:
+    """Make the store under another name and link it whole: an empty file at its place is never ours."""
+    descriptor, name = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
+    os.close(descriptor)
+    try:
+        with closing(sqlite3.connect(name, isolation_level=None)) as connection:
+            _create(connection)
+        with suppress(FileExistsError):  # another process was faster
+            os.link(name, path)
+    finally:
+        os.unlink(name)
+
+
+def _check_ours(path: Path) -> None:
+    """Refuse a file of another program by its first bytes, before anything is written near it.
+
+    The file is opened as immutable, so that no log is made and no lock is taken.
+    """
+    if path.stat().st_size == 0:
+        raise CorruptStore(f"{path} is empty, and a store never is; restore a copy, or remove the file to begin anew")
+    with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro&immutable=1", uri=True)) as looking:
+        try:
+            application = looking.execute("PRAGMA application_id").fetchone()[0]
+        except sqlite3.DatabaseError as error:
+            if getattr(error, "sqlite_errorname", "") != "SQLITE_CORRUPT":
+                raise
+            application = 0  # some pages are only in the log: opened in full it reads, or is damaged
+    if application not in (0, APPLICATION):
+        raise NotOurStore(_FOREIGN.format(path))
+
+
 _ERRORS: tuple[tuple[tuple[str, ...], type[StoreError], str], ...] = (
     (("NOTADB",), NotOurStore, "{} is not a ctxfold store; name another file with CTXFOLD_DATABASE_URL or --store"),
     (
@@ -518,41 +514,37 @@ _ERRORS: tuple[tuple[tuple[str, ...], type[StoreError], str], ...] = (
     (
         ("FULL", "IOERR_WRITE", "IOERR_FSYNC", "IOERR_TRUNCATE", "IOERR_SHMSIZE"),
         FullDisk,
-        "no space left for {}; everything committed before is kept: free some space and try again",
+        _FULL,
     ),
     (("BUSY", "LOCKED"), BusyStore, "another process holds {}; end it or try again"),
 )
-"""By the beginning of SQLite's name for an error: ours, and its message."""
-
-
-_DAMAGE = ("malformed", "user-defined function raised", "Could not decode to UTF-8")
-"""What SQLite says of pages that are none, of a row whose checksum cannot be made, and of a text that is none."""
+"""By the beginning of SQLite's name for an error: our error and its message."""
 
 
 @contextmanager
-def _translated(address: str) -> Iterator[None]:
+def _translate_errors(address: str) -> Iterator[None]:
     """SQLite's errors as ours."""
     try:
         yield
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeDecodeError) as error:
         raise _translate(error, address) from error
-    except UnicodeDecodeError as error:  # of SQLite's own message: it quotes what it could not make sense of
-        raise _damaged(address, error.reason) from error
 
 
-def _damaged(address: str, why: str) -> CorruptStore:
-    return CorruptStore(
-        f"{address} is damaged ({why}); restore a copy, or run `ctxfold doctor --salvage NEW-FILE`, which takes over what still reads"
-    )
-
-
-def _translate(error: sqlite3.Error, address: str) -> StoreError:
+def _translate(error: Exception, address: str) -> StoreError:
     name = (getattr(error, "sqlite_errorname", "") or "").removeprefix("SQLITE_")
     for beginnings, kind, message in _ERRORS:
         if name.startswith(beginnings):
             return kind(message.format(address))
-    if name.startswith("CORRUPT") or any(sign in str(error) for sign in _DAMAGE):
-        return _damaged(address, str(error))
+    said = str(error)
+    undecoded = isinstance(error, UnicodeDecodeError) or "Could not decode to UTF-8" in said
+    if undecoded or name.startswith("CORRUPT") or "malformed" in said:
+        return _corrupt(address, "a text does not decode" if undecoded else said)
     if isinstance(error, sqlite3.IntegrityError | sqlite3.InterfaceError | sqlite3.ProgrammingError):
         return CorruptStore(f"{address} cannot hold a row as it is ({error}); run `ctxfold doctor`")
     return StoreError(f"{address}: {error}; run `ctxfold doctor`")
+
+
+def _corrupt(address: str, why: str) -> CorruptStore:
+    return CorruptStore(
+        f"{address} is damaged ({why}); restore a copy, or write what still reads with `ctxfold sessions export`"
+    )

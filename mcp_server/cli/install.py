@@ -82,7 +82,7 @@ def install(host: str, caps: str, server: str | None, hooks: bool, dry_run: bool
 def uninstall(host: str, server: str | None, hooks: bool, dry_run: bool) -> None:
     """Take the MCP server out of HOST's settings, and give wrapped servers their own entries back. Sessions stay.
 
-    A file that nothing else has changed since becomes what it was, byte for byte, and so does a wrapped server's entry.
+    A file that nothing else has changed since gets its old bytes back, and so does a wrapped server's entry.
     """
     plan, target = ChangePlan(Path.home()), HOSTS[host]
     if hooks or (host in HOOK_HOSTS and server is None):
@@ -124,7 +124,7 @@ def _list_files(host: InstallHost) -> list[Path]:
 
 
 def _carry_out(plan: ChangePlan, dry_run: bool, after: str = "", host: InstallHost | None = None) -> None:
-    """Make the planned changes or show them. Warns about a host that is not on this machine, and says what to do next."""
+    """Make the planned changes or show them, warn about a host that is missing, and name the next move."""
     if host is not None and not _is_here(host):
         undo = "" if dry_run else f": written anyway; `ctxfold uninstall {host.name}` takes it out again"
         click.echo(f"{host.name} was not found on this machine{undo}", err=True)
@@ -151,8 +151,8 @@ def _is_here(host: InstallHost) -> bool:
 def _find_launch(verb: str, *options: str) -> Launch:
     """How a host starts us: the command next to this Python, else the one on PATH, else this Python itself.
 
-    The Python takes no module from the host's working directory (`-P`). A host passes on next to nothing of this shell's
-    environment, so a store file that it names is named again; a URL is not, because it may hold a password.
+    The Python takes no module from the host's working directory (`-P`). A host passes on next to nothing of our
+    environment, so a store file from it is named again; a URL is not, because it may hold a password.
     """
     name = "ctxfold.exe" if sys.platform == "win32" else "ctxfold"
     neighbour = Path(sys.executable).with_name(name)

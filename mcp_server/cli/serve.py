@@ -84,7 +84,8 @@ def serve(
 ) -> None:
     """Serve sessions to an MCP host.
 
-    On stdio a host starts this itself; run by hand it waits for JSON-RPC. It ends when stdin closes, on SIGTERM or Ctrl-C, or when its parent is gone.
+    On stdio a host starts this itself; run by hand it waits for JSON-RPC. It ends when stdin closes, on SIGTERM or
+    Ctrl-C, or when its parent is gone.
     """
     offered = parse_caps(caps)
     from mcp_server.transport.stdio import claim_pipes
@@ -216,14 +217,6 @@ _NAME = 40
     help="With --url: sent with each request; env:VARIABLE keeps a secret off the command line.",
 )
 @click.option("--measure", is_flag=True, help="Change and keep nothing; report at the end what would be saved.")
-@click.option(
-    "--timeout",
-    type=click.FloatRange(1),
-    default=600,
-    show_default=True,
-    metavar="SECONDS",
-    help="How long the server may be silent during a call.",
-)
 @store_option
 @click.argument("command", nargs=-1, type=click.UNPROCESSED)
 def wrap(
@@ -232,14 +225,13 @@ def wrap(
     url: str | None,
     headers: tuple[str, ...],
     measure: bool,
-    timeout: float,
     store: str | None,
     command: tuple[str, ...],
 ) -> None:
-    """Start COMMAND, or connect to the server at a URL, and serve a host in its place.
+    """Start COMMAND, or connect to the server at a URL, and serve a host as it would.
 
-    Its tools, resources, prompts and requests pass as they are. A tool's result above the budget is shortened to what
-    changed, exact rows or the most telling parts; `recall`, a tool that is added, returns all of it. It is on the disk
+    Its tools, resources, prompts and requests pass as they are. A tool's result above the budget is shortened to
+    changes, exact rows or the most telling parts; `recall`, a tool that is added, returns all of it. It is on the disk
     before the host sees the shorter one. If it cannot be kept, the original passes.
     """
     if bool(command) == bool(url):
@@ -259,7 +251,7 @@ def wrap(
     from mcp_server.wrap.proxy import WrapTarget, run_wrap
 
     keeper = Keeper(KeeperSettings(name, store, budget, measure))
-    run_wrap(WrapTarget(command, dict(os.environ), url or "", dict(map(_read_header, headers)), timeout), keeper, pipes)
+    run_wrap(WrapTarget(command, dict(os.environ), url or "", dict(map(_read_header, headers))), keeper, pipes)
 
 
 def _name_session(words: Sequence[str]) -> str:

@@ -1,7 +1,7 @@
 """Runs one hook: `python -m mcp_server.hooks HOST` reads the host's event from standard input and prints the answer.
 
 A short event ends it before anything is imported. Any other goes to the store's helper. Without a helper the hook
-answers by itself and then starts one. On any fault the host goes on with what it has: nothing is printed, and the exit
+answers by itself and then starts one. On any fault the host keeps its own result: nothing is printed, and the exit
 code is 1, which hosts take as a failed hook, not as a veto.
 """
 

@@ -17,7 +17,7 @@ from ctxfold.messages.files import Transcript
 from ctxfold.messages.hosts import HOSTS, name_conversation, read_hook_call
 from ctxfold.text.secrets import without_keys
 from ctxfold.tokens import MIN_BUDGET, count
-from ctxfold.view.result import LEAST, NOWHERE, Result, bounded
+from ctxfold.view.result import LEAST, NOWHERE, ToolResult, shorten_result
 from mcp_server.prompts import fill_prompt
 
 BUDGET = 2_000
@@ -43,7 +43,7 @@ class Conversation:
     transcripts: dict[Path, Transcript] = field(default_factory=dict)
 
     def record_new(self, event: HookEvent) -> None:
-        """Record what is new: from the host's transcript file, or from messages that a host without one sends along."""
+        """Record new messages: of the host's transcript file, or those that a host without one sends along."""
         host = HOSTS[self.host]
         if isinstance(event.payload.get("messages"), list):
             self.session.record(host.codec.decode(event.payload))
@@ -62,7 +62,7 @@ class Conversations:
     def using(self, host: str, conversation_id: str) -> Iterator[Conversation]:
         """One conversation of a host, opened if it is not yet. Raises CtxfoldError: its session cannot be opened.
 
-        After a failure it is closed, so that what was read of its transcript and not recorded is read again.
+        After a failure it is closed, so that transcript lines which were read but not recorded are read again.
         """
         name = name_conversation(host, conversation_id)
         conversation = self._open.pop(name, None)
@@ -157,7 +157,7 @@ def bound_result(session: Session, call: Call, answer: Any) -> Any | None:
     if not long:
         return None
     need, budget = " ".join(_list_texts(call.args)), max(BUDGET // len(long), LEAST)
-    made = {text: bounded(Result(text, NOWHERE), need, budget) for text in long}
+    made = {text: shorten_result(ToolResult(text, NOWHERE), need, budget) for text in long}
     if texts == long:
         whole, shown = long[0], made[long[0]].body
     else:
@@ -195,7 +195,7 @@ def _replace_texts(value: Any, replacements: Mapping[str, str]) -> Any:
 
 
 def split_view(session: Session, parts: int, size: int) -> list[str]:
-    """The view of all that was said, and ids that calls named and it leaves out, in at most `parts` of `size` characters."""
+    """The view, and ids of calls that it leaves out, in at most `parts` of `size` characters."""
     room = size * parts - (size // 4 if parts > 1 else 0)  # parts are cut between lines and so leave some room unused
     most = int(room * (1 - _NAMED_SHARE))
     budget = most // 2

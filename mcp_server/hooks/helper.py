@@ -1,4 +1,4 @@
-"""The helper of hooks: a process that stays for a store, holds its conversations open, and answers one event after another.
+"""The helper of hooks: a process that stays for a store, holds its conversations open, and answers hooks' events.
 
     python -m mcp_server.hooks.helper SOCKET
 
@@ -45,8 +45,8 @@ _FileId = tuple[int, int]
 def find_socket() -> str | None:
     """The path of the socket at which the helper of the configured store and this installation listens.
 
-    None where there can be no helper: on Windows, for a store that is no file, below a home whose path is too long for a
-    socket, and in a folder that other users may enter.
+    None where a helper is impossible: on Windows, for a store other than a file, if the path is too long for a socket,
+    and in a folder that other users may enter.
 
     Raises:
         ReadOnlyStore: the folder of ctxfold's data cannot be made.
@@ -69,7 +69,7 @@ def find_socket() -> str | None:
 
 
 def ask_helper(path: str, arguments: list[str], event: bytes) -> bytes | None:
-    """The helper's answer to an event; None if there is no helper, it is busy, or its answer broke off."""
+    """The helper's answer to an event; None without a helper, if it is busy, or if its answer broke off."""
     try:
         with socket.socket(socket.AF_UNIX) as line:
             line.settimeout(_TAKE_SECONDS)
@@ -132,7 +132,7 @@ def serve(path: str, idle_seconds: float = IDLE_SECONDS) -> None:
 
 
 def _answer_hook(hook: socket.socket, conversations: Conversations) -> None:
-    """Answer what one hook sends, or hang up."""
+    """Answer the event of one hook, or hang up."""
     from mcp_server.hooks.events import answer_event
 
     try:

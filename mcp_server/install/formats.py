@@ -31,7 +31,10 @@ class _Member:
 
 @dataclass(frozen=True, slots=True)
 class _Node:
-    """One value: its places in the text, what it is, an object's members (None for anything else), and whether a comma follows the last."""
+    """One value of a JSON text.
+
+    `start`, `end`: its place in the text; `members`: of an object; `comma`: whether one follows the last member.
+    """
 
     start: int
     end: int
@@ -44,7 +47,7 @@ class _Node:
 
 
 def get_json(text: str, path: tuple[str, ...]) -> Any:
-    """The value at a path; None if there is none. Raises InputError: the text, or a value on the way, is no object."""
+    """The value at a path; or None. Raises InputError: the text, or a value on the way, is not an object."""
     steps = _walk(text, path) if text.strip(_BLANK) else []
     member = steps[-1][1] if len(steps) == len(path) else None
     return None if member is None else member.value.data
@@ -154,7 +157,7 @@ def _nest(path: tuple[str, ...], value: Any) -> Any:
 
 
 def _skip(text: str, at: int) -> int:
-    """The next place that is neither blank nor comment."""
+    """The next place after blanks and comments."""
     found = _SKIP.match(text, at)
     end = found.end() if found else at
     if end >= len(text):
@@ -164,11 +167,11 @@ def _skip(text: str, at: int) -> int:
 
 def _fault(text: str, at: int, wanted: str) -> InputError:
     line = text.count("\n", 0, at) + 1
-    return InputError(f"line {line} is not JSON (it should have {wanted}): put it right by hand, then run this again")
+    return InputError(f"line {line} is not JSON (it should have {wanted}): correct it by hand, then run this again")
 
 
 def get_toml(text: str, path: tuple[str, ...]) -> Any:
-    """The value at a path; None if there is none. Raises InputError: the text is not TOML."""
+    """The value at a path, or None. Raises InputError: the text is not TOML."""
     at: Any = _parse(text).unwrap()
     for key in path:
         at = at.get(key) if isinstance(at, dict) else None
@@ -178,7 +181,7 @@ def get_toml(text: str, path: tuple[str, ...]) -> Any:
 def put_toml(text: str, path: tuple[str, ...], value: dict[str, Any]) -> str:
     """The text with another table at a path, or a new one at the end of its parent.
 
-    Raises InputError: the text is not TOML, or a value on the way is no table.
+    Raises InputError: the text is not TOML, or a value on the way is not a table.
     """
     document = _parse(text)
     parent = _find_parent(document, path)
@@ -188,7 +191,7 @@ def put_toml(text: str, path: tuple[str, ...], value: dict[str, Any]) -> str:
         parent[path[-1]] = table
     except TOMLKitError as error:
         raise InputError(
-            f"{'.'.join(path)} cannot be written ({error}): put it right by hand, then run this again"
+            f"{'.'.join(path)} cannot be written ({error}): correct it by hand, then run this again"
         ) from error
     return tomlkit.dumps(document)
 
@@ -208,7 +211,7 @@ def _find_parent(document: tomlkit.TOMLDocument, path: tuple[str, ...]) -> Mutab
     for key in path[:-1]:
         below = at.setdefault(key, tomlkit.table(is_super_table=True))
         if not isinstance(below, MutableMapping):
-            raise InputError(f"{key} is no table: put it right by hand, then run this again")
+            raise InputError(f"{key} is not a table: correct it by hand, then run this again")
         at = below
     return at
 
@@ -217,7 +220,7 @@ def _parse(text: str) -> tomlkit.TOMLDocument:
     try:
         return tomlkit.parse(text)
     except ParseError as error:
-        raise InputError(f"not TOML ({error}): put it right by hand, then run this again") from error
+        raise InputError(f"not TOML ({error}): correct it by hand, then run this again") from error
 
 
 class Editor(NamedTuple):

@@ -26,8 +26,8 @@ class HookHost:
 
     Attributes:
         file: its file of hooks, below the user's home.
-        events: the events it runs ours at, each with a matcher and a number of parts; none if the file is a plugin.
-        after: what the user does next.
+        events: the events it runs ours at, each with a matcher and a number of parts; empty if the file is a plugin.
+        after: the user's next move.
         second: a second in the host's unit.
     """
 
@@ -47,7 +47,7 @@ HOOK_HOSTS: Mapping[str, HookHost] = {
     "gemini": HookHost((".gemini", "settings.json"), _GEMINI, NEW_SESSION, 1_000),
     "opencode": HookHost((".config", "opencode", "plugins", "ctxfold.js"), (), NEW_SESSION),
 }
-"""The hosts whose hooks can replace a result and give the model text."""
+"""The hosts with hooks that can replace a result and give the model text."""
 
 
 def plan_hooks(host: str, python: str, path: PurePath, before: str | None, backup: str | None) -> FileChange:
@@ -82,7 +82,7 @@ def plan_hooks(host: str, python: str, path: PurePath, before: str | None, backu
 
 
 def plan_no_hooks(host: str, python: str, path: PurePath, before: str | None, backup: str | None) -> FileChange:
-    """Take our hooks out. A file that nothing else has changed since becomes what it was. Errors as `plan_hooks`."""
+    """Take our hooks out. A file that nothing else has changed since gets its old bytes. Errors as `plan_hooks`."""
     try:
         is_plugin = not HOOK_HOSTS[host].events
         if before is None or not (_MODULE in before if is_plugin else _has_ours(before, host)):
@@ -157,7 +157,7 @@ def plan_wrap(host: InstallHost, launch: Launch, server: str, path: PurePath, te
 
 
 def plan_unwrap(host: InstallHost, server: str | None, path: PurePath, texts: _Texts) -> FileChange:
-    """Give a server its own entry back, or every wrapped one for None; not one that was removed. Errors as `plan_wrap`."""
+    """Give a server its own entry back, or every wrapped one for None. Errors as `plan_wrap`."""
     before, kept_text = texts
     kept = _parse_kept(kept_text)
     editor, after = choose_editor(path), before or ""

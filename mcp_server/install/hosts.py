@@ -1,4 +1,4 @@
-"""The known hosts as a table: where each keeps its settings, how an entry looks there, and how files are changed and put back.
+"""The hosts as a table: where each keeps its settings and how an entry looks; files are changed, kept and put back.
 
 Paths and shapes come from the hosts' own documentation, or from what their own commands write.
 """
@@ -50,7 +50,7 @@ class InstallHost:
         files: its settings files on a machine.
         path: the keys down to our entry in them.
         shape: our entry.
-        after: what the user does next.
+        after: the user's next move.
         program: the command on PATH that starts the host, if there is one.
     """
 
@@ -62,7 +62,7 @@ class InstallHost:
     program: str = ""
 
     def list_traces(self, machine: Machine) -> tuple[PurePath, ...]:
-        """The files and folders that exist where the host has run: its settings files, and the folders that are its own."""
+        """Files and folders that exist if the host has run: its settings files and its own folders."""
         files = self.files(machine)
         shared = (machine.home, machine.config)
         folders = (next((folder for folder in file.parents if folder.parent in shared), file) for file in files)
@@ -140,7 +140,7 @@ BACKUP = "before-ctxfold"
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """One file before and after, None where it does not exist; the text of its copy, and the ending of the copy's name."""
+    """One file before and after, None if it does not exist; its copy, and the ending of the copy's name."""
 
     path: PurePath
     before: str | None
@@ -157,7 +157,7 @@ class FileChange:
 def plan_install(
     host: InstallHost, launch: Launch, path: PurePath, before: str | None, backup: str | None
 ) -> FileChange:
-    """Put our entry into a file, if it is not there already. Raises InputError: the file is not in the host's format."""
+    """Put our entry into a file, unless it is there. Raises InputError: the file is not in the host's format."""
     entry, text = host.shape(launch), before or ""
     editor = choose_editor(path)
     try:
@@ -186,12 +186,12 @@ def plan_uninstall(host: InstallHost, path: PurePath, before: str | None, backup
 
 
 def name_backup(path: PurePath, mark: str = BACKUP) -> Path:
-    """The path of a file's copy, or of what is kept of it: in the same folder."""
+    """The path of a file's copy, in the same folder."""
     return Path(path).with_name(f"{path.name}.{mark}")
 
 
 def read_file(path: PurePath) -> str | None:
-    """The text of a file, newlines as they are; None if there is none. Raises InputError: it is unreadable or not UTF-8."""
+    """The text of a file, newlines as they are, or None. Raises InputError: it is unreadable or not UTF-8."""
     try:
         return Path(path).read_bytes().decode("utf-8")
     except FileNotFoundError:

@@ -1,7 +1,8 @@
-"""The texts that the server sends to a host's model, one file each.
+"""Reads the texts that the server sends to a host's model, one file each.
 
-`instructions.md` goes to the host at the start. `tools/`, `resources/` and `briefings/` describe one thing a file: a `# title`, what it is, then a
-`## argument` section for each argument. `briefings/NAME.text.md` is what that briefing says, with blanks.
+`instructions.md` goes to the host at the start. Each file in `tools/`, `resources/` and `briefings/` describes one
+thing: a `# title`, a description, then an `## argument` section for each argument. `briefings/NAME.text.md` is the
+text of that briefing, with blanks.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ _ARGUMENT = re.compile(r"^## +(\w+)\n", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """What is said of one thing: its title, what it is, and each argument by name."""
+    """The words for one tool, resource or briefing: title, description, and each argument by name."""
 
     title: str
     description: str
@@ -26,13 +27,13 @@ class Description:
 
 
 def fill_prompt(name: str, **blanks: object) -> str:
-    """The text of one file, its blanks filled, without the blank lines around it. Raises FileNotFoundError: there is no such file; KeyError: a blank is left open."""
+    """The text of one file with its blanks filled. Raises FileNotFoundError: unknown; KeyError: a blank stays open."""
     text = files(__name__).joinpath(f"{name}.md").read_text(encoding="utf-8")
     return Template(text).substitute(blanks).strip()
 
 
 def read_description(name: str) -> Description:
-    """What is said of one tool, resource or briefing. Raises FileNotFoundError: it has none; ValueError: its file doesn't begin with a title."""
+    """Read the words for one thing. Raises FileNotFoundError: unknown; ValueError: its file has no title."""
     head, *sections = _ARGUMENT.split(fill_prompt(name))
     title, _, description = head.partition("\n")
     if not title.startswith("# "):

@@ -1,4 +1,4 @@
-"""The browsers of one user's sessions, live pages and runs, created at first use."""
+"""The live pages and browsing runs of one user's sessions, created at first use."""
 
 from __future__ import annotations
 
@@ -19,18 +19,16 @@ if TYPE_CHECKING:
     from browser_agent.network.effects import Confirm
     from browser_agent.network.secrets import Secret
 
-__all__ = ["Browsing", "BrowsingSettings"]
-
 
 @dataclass(frozen=True, slots=True)
 class BrowsingSettings:
-    """How a server browses, as whoever started it said.
+    """How a server browses.
 
     Attributes:
-        allow: domains that may be reached, and no others; none for every public one.
+        allow: domains that may be reached, and no others; empty for every public one.
         confirm: when a person is asked before a page sends something with effects.
-        model: who decides the runs; None for what is there.
-        trust: domains whose pages may send what they like after an act, unasked.
+        model: who decides the runs; None for the default.
+        trust: domains with pages that may send anything after an act without a question.
     """
 
     allow: tuple[str, ...] = ()
@@ -45,7 +43,7 @@ class BrowsingSettings:
 
 @dataclass
 class Browsing:
-    """The browsers of one session pool; `downloads` gives the folder below which downloads go, when it is first needed."""
+    """The browsers of one session pool. `downloads` returns the folder below which downloads go."""
 
     settings: BrowsingSettings
     store: str | None

@@ -1,4 +1,4 @@
-"""Holds the open sessions of each user, one handle and one lock for a name, and reports changes to those who subscribed."""
+"""Holds each user's open sessions, one handle and one lock for a name, and reports changes to subscribers."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ class Subscribers:
 
 
 class SessionPool:
-    """The open sessions of one store, for one event loop. A session that another process made is opened at its first use.
+    """The open sessions of one store, for one event loop. One that another process made is opened at its first use.
 
     Attributes:
         local: whether the host shares this machine, so that it may name files on it.
@@ -121,7 +121,7 @@ class SessionPool:
         self._locks: WeakValueDictionary[str, anyio.Lock] = WeakValueDictionary()
 
     async def open(self, name: str, goal: str | None, budget: int | None) -> Session:
-        """Create or resume a session; a goal or budget of None leaves what it has.
+        """Create or resume a session; a goal or budget of None changes nothing.
 
         Raises:
             SessionNameError: the name is outside the pattern.
@@ -139,8 +139,8 @@ class SessionPool:
         """Do one piece of work on a session off the event loop, with no other work on it in this process.
 
         Raises:
-            UnknownSession: there is no session of that name, or another process deleted it.
-            CtxfoldError: whatever the work raises.
+            UnknownSession: no session has that name, or another process deleted it.
+            CtxfoldError: the work failed.
         """
         async with self._lock(name):
             opened = self._handles.get(name)

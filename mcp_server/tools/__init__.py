@@ -1,4 +1,4 @@
-"""The MCP tools in the order hosts see them; each is an async function that makes one call on a session and formats its result.
+"""The MCP tools in the order hosts see them, their hints, and their lean definitions.
 
 To add one: a file here, its words in `prompts/tools/`, its line in `TOOLS`.
 """
@@ -18,8 +18,6 @@ from mcp_server.tools.browser import browse, browse_status, describe_actions, pa
 from mcp_server.tools.decide import extract, fold, plan, refactor, switch_branch, undo
 from mcp_server.tools.sessions import context, open_session, recall, record
 from mcp_server.tools.spec import CAPS, Caps, Spec, describe_arguments, make_lean, make_plain
-
-__all__ = ["TOOLS", "form_of", "make_tools"]
 
 TOOLS: tuple[Spec, ...] = (
     Spec(open_session, idempotent=True),
@@ -41,16 +39,16 @@ TOOLS: tuple[Spec, ...] = (
 
 
 def make_tools(caps: Collection[Caps] = CAPS) -> list[Tool]:
-    """The tools of some capabilities as the SDK wants them: lean schemas, words from files, all four annotations.
+    """The tools of some capabilities for the SDK: lean schemas, texts from files, all four annotations.
 
     Raises:
-        ValueError: a tool's words and arguments don't match.
+        ValueError: a tool's text names other arguments.
     """
     return [_make_tool(spec) for spec in TOOLS if spec.caps in caps]
 
 
 def form_of(tool: Tool) -> Form:
-    """What a tool takes, in full: its definition leaves out what a caller seldom needs."""
+    """All that a tool takes. Its definition leaves out details that a caller seldom needs."""
     takes = tool.fn_metadata.arg_model
     inner = next((spec.inner for spec in TOOLS if spec.name == tool.name), None)
 

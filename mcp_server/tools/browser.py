@@ -1,4 +1,4 @@
-"""The tools that browse: `browse`, `browse_status` and the page tools; each asks the user first where the guards want a yes."""
+"""The tools `browse`, `browse_status`, `page_open`, `page_act`, `page_read`, and the questions to the user."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ async def browse_status(run: str, ctx: Context[Pools], cancel: bool = False) -> 
 
 
 def describe_actions() -> dict[str, Any]:
-    """The schema of `actions`, kind by kind, which the definition gives in words; with examples where not every text will do."""
+    """The schema of `actions` by kind, which the definition gives in words, with examples for some texts."""
     schema = _read_adapter().json_schema()
     for action in schema["$defs"].values():
         for name in _EXAMPLES.keys() & action["properties"].keys():
@@ -113,7 +113,7 @@ _EXAMPLES = {"url": "https://example.org/", "key": "Enter"}
 
 
 def _check_actions(given: tuple[dict[str, Any], ...]) -> tuple[dict[str, Any], ...]:
-    """The actions as they were given. Raises ValidationError: one of them is none."""
+    """Return the actions unchanged. Raises ValidationError: one of them is malformed."""
     _read_adapter().validate_python(given)
     return given
 

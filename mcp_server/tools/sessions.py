@@ -1,4 +1,4 @@
-"""The tools that record and read a session: `open_session`, `record`, `recall`, `context`; which files a host may have read."""
+"""The tools `open_session`, `record`, `recall`, `context`, and which of a host's files `record` may read."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ async def context(session: SessionName, ctx: Context[Pools], budget: Tokens = 0,
 
 
 class Opened(BaseModel, frozen=True):
-    """Where a session stands."""
+    """The state of a session."""
 
     session: str
     created: bool
@@ -120,8 +120,8 @@ def read_text_file(name: str, folders: Sequence[Path]) -> tuple[Path, str, int]:
     folder = next((one for one in real if one != Path(one.anchor) and path.is_relative_to(one)), None)
     if folder is None:
         raise Refused(
-            "file is outside the folders that may be read: the host's roots or, for a host without any, the folder that "
-            "this server was started in. Copy it there, or give the text itself"
+            "file is outside the folders that may be read: the host's roots or, for a host without any, the folder "
+            "that this server was started in. Copy it there, or give the text itself"
         )
     below = path.relative_to(folder).parts
     if any(part.startswith(".") for part in below) or any(path.is_relative_to(root) for root in _SYSTEM):
@@ -176,7 +176,7 @@ async def recall(
     offset: int = 0,
     raw: bool = False,
 ) -> list[TextContent]:
-    """Give back what was left out of the view."""
+    """Return exact text by its ref, or search."""
     if query and not ref:
         return await pool_for(ctx).use(session, lambda opened: format_hits(opened, query, limit, offset))
     return await pool_for(ctx).use(session, lambda opened: format_recalled(opened, ref, offset, raw))
@@ -191,7 +191,7 @@ class CallGiven(BaseModel, frozen=True, extra="forbid"):
 
 
 class ResultGiven(BaseModel, frozen=True, extra="forbid"):
-    """One result; the id says of which call."""
+    """One result, and the id of its call."""
 
     text: str
     id: str = ""
@@ -207,7 +207,7 @@ class StepGiven(BaseModel, frozen=True, extra="forbid"):
 
 
 class Recorded(BaseModel, frozen=True):
-    """What was recorded and how full the view is."""
+    """The steps recorded, and how full the view is."""
 
     recorded: list[str]
     bytes: int
@@ -219,7 +219,7 @@ class Recorded(BaseModel, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """One thing to record: what writes it and gives its step, and the text it brings, a call's arguments not counted."""
+    """One thing to record: the function that writes it and returns its step, and its texts."""
 
     write: Callable[[Session], RecordRef | StepRef]
     texts: tuple[str, ...]
@@ -243,7 +243,7 @@ async def record(
     note: str = "",
     found: str = "",
 ) -> Annotated[CallToolResult, Recorded]:
-    """Record what was said, done, decided or named."""
+    """Record messages, steps, files and notes."""
     entries = [_Entry(lambda opened: opened.record_turn(user=user), (user,))] if user else []
     entries += _take_step(step, found)
     entries += [await run_sync(_take_file, file, host.folders)] if file else []
@@ -270,7 +270,7 @@ async def _write(pool: SessionPool, session: str, entries: list[_Entry]) -> Reco
 
 
 def _take_step(given: StepGiven, found: str) -> Iterator[_Entry]:
-    """The step with what was found in it, its calls and results paired by id, or by place where an id was left out; or each of its late results."""
+    """The step with its calls and results, paired by id or else by place; or each of its late results."""
     if found and (given == _NO_STEP or given.late_for):
         yield _Entry(lambda opened: opened.record_note(found), (found,))
     if given == _NO_STEP:

@@ -30,8 +30,9 @@ _NOISE = frozenset({"title", "description", "default", "examples", "additionalPr
 
 
 def make_lean(schema: dict[str, Any]) -> dict[str, Any]:
-    """The schema without what its reader can do without: titles, class docstrings, defaults (an argument left out is simply not said), examples, word of
-    further properties, and indirection: each `$ref` is replaced by what it names.
+    """The schema without titles, docstrings, defaults and examples, and with each `$ref` replaced by its target.
+
+    pydantic's titles alone cost 18% of the tokens of all definitions.
     """
     made: dict[str, Any] = _lean(schema, schema.get("$defs", {}), _NOISE)
     return made
@@ -44,7 +45,7 @@ def make_plain(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def describe_arguments(schema: dict[str, Any], words: dict[str, str], owner: str) -> dict[str, Any]:
-    """The schema with a description on each argument. Raises ValueError: an argument has no words, or words have no argument."""
+    """The schema with a description on each argument. Raises ValueError: words and arguments differ."""
     properties: dict[str, Any] = schema.get("properties", {})
     if words.keys() != properties.keys():
         raise ValueError(f"{owner}: words and arguments differ in {sorted(words.keys() ^ properties.keys())}")
@@ -116,13 +117,13 @@ class Spec:
     """One tool.
 
     Attributes:
-        function: what is called; its name is the tool's.
+        function: the tool; its name is the tool's.
         reads_only: it commits nothing.
         idempotent: calling it again with the same arguments changes nothing more.
         destructive: it may change something outside for good.
         open_world: it reaches out of this machine.
         caps: with which capability it is served.
-        inner: gives the schemas of arguments of which the definition says less, by name; None where it says all.
+        inner: returns full schemas, by name, of arguments that the definition shortens.
     """
 
     function: Callable[..., Awaitable[Any]]

@@ -1,4 +1,4 @@
-"""Serves over Streamable HTTP, stateless: who may connect, how long a client may take, how calls are cancelled, when it ends.
+"""Serves over Streamable HTTP: tokens, allowed hosts, limits on time and connections, cancellation, signals.
 
 On loopback anyone on the machine may connect; at any other address a token is needed. Host and Origin are checked in
 both cases, so that no page in a browser reaches the server through a name of its own.
@@ -185,7 +185,7 @@ class GuardedProtocol(H11Protocol):
     _deadline: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Give the client its time for the first request. One connection too many drops the one that has waited longest."""
+        """Give the client its time for the first request. One connection too many drops the slowest."""
         super().connection_made(transport)
         self._deadline = self.loop.call_later(self.request_seconds, transport.abort)
         if len(self.connections) > self.max_connections:
@@ -303,7 +303,7 @@ class CancellationMiddleware:
 
 
 class _HttpCall:
-    """One request on its way through the application, and what was answered so far."""
+    """One request on its way through the application, and its answer so far."""
 
     def __init__(self, body: list[Message], receive: Receive, send: Send, *, gives_session: bool) -> None:
         self.cancelled = anyio.Event()

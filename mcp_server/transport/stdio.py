@@ -18,7 +18,7 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from io import TextIOWrapper
 from types import FrameType
-from typing import BinaryIO, NamedTuple, NoReturn, cast
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple, NoReturn, cast
 
 import anyio
 import anyio.from_thread
@@ -36,8 +36,9 @@ from mcp_types import (
 )
 from pydantic import ValidationError
 
-from mcp_server.server import CtxfoldServer
-from mcp_server.sessions.pool import Pools
+if TYPE_CHECKING:
+    from mcp_server.server import CtxfoldServer
+    from mcp_server.sessions.pool import Pools
 
 _LEAVE_SECONDS = 1.5
 """Time to close everything in order; then the process ends whatever it is doing. Hosts kill a server after two."""
@@ -121,7 +122,7 @@ def claim_pipes() -> Pipes:
     Nothing is flushed first: text that was printed before and still waits in a buffer goes to stderr too.
 
     Raises:
-        OSError: a standard stream is closed, so there is no host to talk to.
+        OSError: a standard stream is closed, so nobody is there to talk to.
     """
     pipes = Pipes(os.fdopen(os.dup(_STDIN), "rb"), os.fdopen(os.dup(_STDOUT), "wb"))
     null = os.open(os.devnull, os.O_RDWR)
@@ -202,7 +203,7 @@ _MAX_ID = 200
 
 
 def refuse_line(line: str) -> JSONRPCError | None:
-    """The error that answers a line which is no message; None for a message, and for a line that nobody waits on."""
+    """The error that answers a malformed line; None for a message, and for a line that needs no answer."""
     try:
         message = jsonrpc_message_adapter.validate_json(line, by_name=False)
     except ValidationError as error:

@@ -1,1 +1,1 @@
-"""`ctxfold wrap`: stands before any MCP server, records each tool result whole and passes long ones on bounded."""
+"""`ctxfold wrap`: serves in place of any MCP server, records each tool result whole and shortens the long ones."""

@@ -13,7 +13,7 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, NoReturn, cast
 from uuid import uuid4
@@ -42,7 +42,6 @@ from mcp_types import (
     CONNECTION_CLOSED,
     PARSE_ERROR,
     PROTOCOL_VERSION_META_KEY,
-    REQUEST_TIMEOUT,
     ErrorData,
     JSONRPCError,
     JSONRPCMessage,
@@ -72,7 +71,7 @@ _OWN = "ctxfold-wrap"
 """The start of the ids of our own requests."""
 _CANCELLED = "notifications/cancelled"
 _NAMED = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
-"""The requests whose headers name their object, and the parameter that does so."""
+"""The parameter that names a request's object, by method. Headers repeat it."""
 _CLOSED_TEXT = "Connection closed"
 """The SDK's words for a connection that ended."""
 _GONE = (BrokenPipeError, ConnectionResetError, anyio.BrokenResourceError, anyio.ClosedResourceError)
@@ -80,16 +79,12 @@ _GONE = (BrokenPipeError, ConnectionResetError, anyio.BrokenResourceError, anyio
 
 @dataclass(frozen=True, slots=True)
 class WrapTarget:
-    """The wrapped server: a command with its environment, or a URL with headers.
-
-    `limit`: seconds without any message of the server after which a tool call is answered with an error.
-    """
+    """The wrapped server: a command with its environment, or a URL with headers."""
 
     command: Sequence[str] = ()
     env: Mapping[str, str] | None = None
     url: str = ""
     headers: Mapping[str, str] | None = None
-    limit: float = 600.0
 
 
 def run_wrap(target: WrapTarget, keeper: Keeper, pipes: Pipes) -> NoReturn:
@@ -182,22 +177,6 @@ def _get_id(message: Any) -> RequestId | None:
     return None if message.id is None else coerce_request_id(message.id)
 
 
-@dataclass
-class _Forwarded:
-    """A request of the host that the server has not answered.
-
-    `context`: the SDK's; `limit`: seconds without any message of the server; `scope`: what it waits in.
-    """
-
-    context: Any
-    limit: float
-    scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
-
-    def extend(self) -> None:
-        """Wait for the whole limit from now on."""
-        self.scope.deadline = anyio.current_time() + self.limit
-
-
 class Proxy:
     """One host and one server."""
 
@@ -213,7 +192,7 @@ class Proxy:
         self._connected = anyio.Event()
         self._ended = anyio.Event()
         self._end_text = ""
-        self._forwarded: dict[RequestId, _Forwarded] = {}
+        self._forwarded: dict[RequestId, tuple[Any, anyio.CancelScope]] = {}
         self._answering = 0
         self._is_host_gone = False
         self._is_stuck = False
@@ -276,7 +255,7 @@ class Proxy:
         return code
 
     async def _answer_host(self, context: Any, method: str, params: Mapping[str, Any] | None) -> dict[str, Any]:
-        """Answer a request of the host: by ourselves if it is a call of our tool, else with what the server says."""
+        """Answer a request of the host: ourselves if it is a call of our tool, else with the server's answer."""
         self._answering += 1
         try:
             call = _read_call(context.request_id, params) if method == "tools/call" else None
@@ -284,7 +263,7 @@ class Proxy:
                 await self._list_tools(params)
                 if call.name == self._tools.recall_name:  # the server has no tool of that name
                     return await self._recall(call)
-            result = await self._forward(context, method, params, self._target.limit if call else float("inf"))
+            result = await self._forward(context, method, params)
             self._headers.learn(result)
             if method == "tools/list":
                 self._tools.add_page(result)
@@ -295,23 +274,18 @@ class Proxy:
         finally:
             self._answering -= 1
 
-    async def _forward(
-        self, context: Any, method: str, params: Mapping[str, Any] | None, limit: float
-    ) -> dict[str, Any]:
-        """The server's result. Raises MCPError: the server's error, how it ended, or that it was silent for too long."""
+    async def _forward(self, context: Any, method: str, params: Mapping[str, Any] | None) -> dict[str, Any]:
+        """The server's result. Raises MCPError: the server's error, or how it ended."""
         await self._connected.wait()
         key = coerce_request_id(context.request_id)
-        forwarded = self._forwarded[key] = _Forwarded(context, limit)
+        scope = anyio.CancelScope()
+        self._forwarded[key] = (context, scope)
         result: dict[str, Any] = {}
         try:
-            with forwarded.scope:
-                forwarded.extend()
+            with scope:
                 result = await self._send(context.request_id, method, params)
         finally:
-            if self._forwarded.get(key) is forwarded:
-                del self._forwarded[key]
-        if forwarded.scope.cancelled_caught and not context.cancel_requested.is_set():
-            raise MCPError(REQUEST_TIMEOUT, f"the wrapped server was silent for {limit:g} s")
+            self._forwarded.pop(key, None)
         return result
 
     async def _send(self, number: RequestId, method: str, params: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -330,11 +304,9 @@ class Proxy:
             raise MCPError(CONNECTION_CLOSED, self._end_text) from error
         finally:
             expected.discard(coerce_request_id(number))
-            self._extend_deadlines()
 
     async def _ask_host(self, context: Any, method: str, params: Mapping[str, Any] | None) -> dict[str, Any]:
         """Pass a request of the server on to the host."""
-        self._extend_deadlines()
         key = coerce_request_id(context.request_id)
         self._host_lines.expected.add(key)
         try:
@@ -343,7 +315,6 @@ class Proxy:
             self._host_lines.expected.discard(key)
 
     async def _notify_host(self, _context: Any, method: str, params: Mapping[str, Any] | None) -> None:
-        self._extend_deadlines()
         if method != _CANCELLED:  # the SDK ends the request, and so cancels the one that was passed on
             await self._host.notify(method, params)
 
@@ -353,11 +324,12 @@ class Proxy:
             await self._server.notify(method, params, {"headers": self._headers.make(method, params)})
 
     async def _pass_to_host(self, line: bytes) -> None:
-        """Pass a line of the server on that could not be parsed. If it answers a request, nobody waits for that any more."""
-        forwarded = self._forwarded.get(coerce_request_id(scan_envelope(line.decode("utf-8", "replace"))[1] or ""))
-        if forwarded is not None:
-            forwarded.context.cancel_requested.set()
-            forwarded.scope.cancel()
+        """Pass on a line of the server that could not be parsed. If it answers a request, the wait for it ends."""
+        number = scan_envelope(line.decode("utf-8", "replace"))[1]
+        context, scope = self._forwarded.get(coerce_request_id(number or ""), (None, None))
+        if context is not None and scope is not None:
+            context.cancel_requested.set()
+            scope.cancel()
         await self._host_lines.write(line)
 
     async def _refuse_line(self, line: bytes) -> None:
@@ -365,11 +337,6 @@ class Proxy:
         number = scan_envelope(line.decode("utf-8", "replace"))[1]
         error = ErrorData(code=PARSE_ERROR, message="this is no JSON-RPC message, so it cannot be sent over HTTP")
         await self._host_lines.send(SessionMessage(JSONRPCError(jsonrpc="2.0", id=number, error=error)))
-
-    def _extend_deadlines(self) -> None:
-        """Give every call its whole time again: the server has just given a sign."""
-        for forwarded in self._forwarded.values():
-            forwarded.extend()
 
     async def _list_tools(self, params: Mapping[str, Any] | None) -> None:
         """Ask the server for its tools if the host has not, in the host's protocol. Without an answer we go on."""
@@ -400,7 +367,7 @@ class Proxy:
         return result
 
     async def _work(self, work: Callable[[], dict[str, Any] | None]) -> dict[str, Any] | None:
-        """Do work in a thread, one piece after another. None if it fails or takes too long, which standard error reports."""
+        """Do work in a thread, one piece after another. None, and a warning, if it fails or takes too long."""
         if self._is_stuck:
             return None
 
@@ -476,7 +443,7 @@ class ServerProcess:
         return f"the wrapped server ended with exit code {self._process.returncode}; its words are on standard error"
 
     async def kill(self) -> None:
-        """End the server and what it started, if it still runs: SIGTERM, then SIGKILL."""
+        """End the server with its children, if it still runs: SIGTERM, then SIGKILL."""
         with anyio.CancelScope(shield=True):
             for name in ("SIGTERM", "SIGKILL"):
                 if self._process.returncode is None:
@@ -518,7 +485,7 @@ async def _start_server(target: WrapTarget) -> AsyncIterator[ServerProcess]:
 
 @asynccontextmanager
 async def _connect_url(target: WrapTarget) -> AsyncIterator[tuple[Any, Any]]:
-    """The SDK's streams to a server over HTTP. Raises InputError: that is no URL of a server, or nothing answers there."""
+    """The SDK's streams to a server over HTTP. Raises InputError: the URL is malformed, or nothing answers."""
     url = target.url
     if httpx2.URL(url).scheme not in ("http", "https"):
         raise InputError(f"{url} is no address of a server: give http:// or https://")
@@ -535,7 +502,7 @@ async def _connect_url(target: WrapTarget) -> AsyncIterator[tuple[Any, Any]]:
 
 
 class RequestHeaders:
-    """The headers that a request repeats over HTTP: in the 2026 protocol what it asks for, before that the version."""
+    """The headers that a request needs over HTTP: in the 2026 protocol method and name, before that the version."""
 
     def __init__(self) -> None:
         self._version = ""

@@ -27,7 +27,7 @@ VOCABULARIES = {
     "observation/labelled.py": "ARIA roles",
     "log/page.py": "ARIA roles",
     "decisions/intent/structured.py": "nodes of a JMESPath tree",
-    "decisions/refactor/written.py": "tags",
+    "decisions/refactor/operators.py": "tags",
     "history/events.py": "kinds of events",
     "store/sessions_rows.py": "tables of the store",
     "text/sentences.py": "keywords of programming languages",

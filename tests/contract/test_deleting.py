@@ -208,7 +208,7 @@ def test_a_removal_that_cannot_reach_the_file_yet_says_so_and_the_next_call_fini
 ) -> None:
     """A read that goes on keeps the old bytes in the write-ahead log: the caller is told, and no repetition is needed."""
     store = str(database)
-    monkeypatch.setattr(sqlite, "_PATIENCE", 0.05)
+    monkeypatch.setattr(sqlite, "PATIENCE", 0.05)
     with Session.open("stay", store=store) as other, Session.open("trip", store=store) as handle:
         add_result(handle, f"key {SECRET}")
         add_result(other, "words of another")
@@ -235,7 +235,7 @@ def test_a_removal_that_cannot_reach_the_file_yet_says_so_and_the_next_call_fini
 def test_a_deletion_that_cannot_reach_the_file_yet_says_so(database: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The session is gone, its bytes are not yet; whoever closes the store next takes them out."""
     store = str(database)
-    monkeypatch.setattr(sqlite, "_PATIENCE", 0.05)
+    monkeypatch.setattr(sqlite, "PATIENCE", 0.05)
     with Session.open("stay", store=store) as other:
         with Session.open("trip", store=store) as handle:
             add_result(handle, f"key {SECRET}")

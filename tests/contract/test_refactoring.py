@@ -279,7 +279,7 @@ def test_refactorings_are_bounded_in_depth_and_number(session: Session) -> None:
     assert any(done.refused and "times already" in done.reason for done in said)
     for at in range(60):
         session.refactor("cognitive_boosting", text=f"Look at look-{at % 40} again.")
-    assert "stand on this path already" in session.refactor("cognitive_boosting", text="Look at W-2005 again.").reason
+    assert "are on this path already" in session.refactor("cognitive_boosting", text="Look at W-2005 again.").reason
 
 
 def test_the_latest_message_and_observation_are_verbatim_after_every_operator(session: Session) -> None:

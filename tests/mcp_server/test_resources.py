@@ -142,14 +142,6 @@ async def test_a_briefing_that_cannot_be_given_says_why(connect: Connect, name: 
         assert "failed inside" not in str(refused.value)
 
 
-async def test_every_argument_of_a_briefing_is_described(connect: Connect) -> None:
-    async with connect() as client:
-        for prompt in (await client.list_prompts()).prompts:
-            assert prompt.title
-            assert prompt.description
-            assert all(argument.description for argument in prompt.arguments or ())
-
-
 async def test_a_listener_is_told_what_changed_in_the_modern_era() -> None:
     async with Client(build_server(Pools())) as client:
         await client.call_tool("open_session", {"session": "paris-trip"})

@@ -208,41 +208,87 @@ _FILL = """
 """
 
 
+_FREE = """
+    import random, sys
+    from pathlib import Path
+    import ctxfold
+    from ctxfold import Session
+    from ctxfold.errors import FullDisk
+    vocabulary = ["".join(random.choices("abcdefghijklmnop", k=7)) for _ in range(5_000)]
+    words = lambda: " ".join(random.choices(vocabulary, k=2_000))
+    store, limit = sys.argv[1], int(sys.argv[2])
+    if limit:
+        import sqlite3
+        connect = sqlite3.connect
+        def limited(*given, **named):
+            connection = connect(*given, **named)
+            connection.execute(f"PRAGMA max_page_count = {limit // 4096}")
+            return connection
+        sqlite3.connect = limited
+    with Session.open("old", store=store) as session:
+        for n in range(100):
+            session.record_reply(f"old-{n} " + words())
+    session = Session.open("trip", store=store)
+    n = 0
+    try:
+        while True:
+            n += 1
+            session.record_reply(f"text-{n} " + words())
+    except FullDisk:
+        print("full", session.tip == n - 1)
+    session.close()
+    before = Path(store).stat().st_size
+    ctxfold.delete_session("old", store=store)
+    with Session.open("trip", store=store) as session:
+        print("freed", Path(store).stat().st_size < before, session.tip == n - 1)
+        for more in range(10):
+            session.record_reply(f"more-{more} " + words())
+        print("goes on", "text-1 " in session.recall("s1").text, session.tip == n + 9)
+    print(ctxfold.verify_session("trip", store=store) == n + 9, b"old-" in Path(store).read_bytes())
+"""
+
+
 def test_a_full_disk_is_told_as_such_and_keeps_what_was_committed(tmp_path: Path) -> None:
-    """On a file system of two megabytes (where one can be mounted) or under a limit on file size: a typed error, all committed records readable, and writing goes on once there is room."""
-    store = tmp_path / "small" / "store.db"
-    store.parent.mkdir()
-    kept = tmp_path / "kept"
-    kept.mkdir()
-    command = [sys.executable, "-c", textwrap.dedent(_FILL), str(store)]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    if small_disks():
-        inside = 'mount -t tmpfs -o size=2m none "$0" && "$@"; code=$?; cp -a "$0"/. "$1_kept" 2>/dev/null; exit $code'
-        inside = f'mount -t tmpfs -o size=2m none {store.parent} && "$@"; code=$?; cp -a {store.parent}/. {kept}/; exit $code'
-        done = subprocess.run(
-            ["unshare", "-m", "bash", "-c", inside, "bash", *command, "0"],
-            capture_output=True,
-            text=True,
-            cwd=ROOT,
-            env=environment,
-            timeout=90,
-            check=False,
-        )
-    else:
-        done = subprocess.run(
-            [*command, "2000000"], capture_output=True, text=True, cwd=ROOT, env=environment, timeout=90, check=False
-        )
-        shutil.copytree(store.parent, kept, dirs_exist_ok=True)
-    assert done.returncode == 0, done.stderr
-    words = done.stdout.split("\n")
+    """A typed error, all committed records readable, and writing goes on once there is room."""
+    words = run_on_small_disk(_FILL, tmp_path, megabytes=3)
     full, number, breaks = words[0].split()
     assert (full, breaks) == ("full", "0")
-    assert words[1] == "still"
-    assert words[2] == f"view {number} True"
-    with Session.open("trip", store=str(kept / "store.db")) as session:
+    assert words[1:] == ["still", f"view {number} True"]
+    with Session.open("trip", store=str(tmp_path / "kept" / "store.db")) as session:
         assert session.tip == int(number) >= 10
         assert all(texts(session, n)[0].startswith(f"text-{n} ") for n in range(1, session.tip + 1))
         assert add_step(session, 1) == int(number) + 1
+
+
+def test_a_full_disk_is_freed_by_deleting_a_session(tmp_path: Path) -> None:
+    """A delete is written when nothing else can be; the file shrinks, nothing deleted is left in it, and others go on."""
+    words = run_on_small_disk(_FREE, tmp_path, megabytes=7)
+    assert words == ["full True", "freed True True", "goes on True True", "True False"]
+
+
+def run_on_small_disk(source: str, folder: Path, megabytes: int) -> list[str]:
+    """What a program prints with its store on a disk of some megabytes, or else with a limit on files that it sets itself.
+
+    The store is copied to `kept`.
+    """
+    store, kept = folder / "small" / "store.db", folder / "kept"
+    store.parent.mkdir()
+    kept.mkdir()
+    command = [sys.executable, "-c", textwrap.dedent(source), str(store)]
+    if small_disks():
+        mount = f"mount -t tmpfs -o size={megabytes}m none {store.parent}"
+        inside = f'{mount} && "$@"; code=$?; cp -a {store.parent}/. {kept}/; exit $code'
+        command = ["unshare", "-m", "bash", "-c", inside, "bash", *command, "0"]
+    else:
+        command += [str(megabytes * 700_000)]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        command, capture_output=True, text=True, cwd=ROOT, env=environment, timeout=90, check=False
+    )  # fmt: skip
+    if not small_disks():
+        shutil.copytree(store.parent, kept, dirs_exist_ok=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
 
 
 def small_disks() -> bool:

@@ -21,7 +21,7 @@ import anyio
 
 from ctxfold.errors import ModelUnavailable
 from ctxfold.models import Reply, Request
-from ctxfold.models.protocol import blocks
+from ctxfold.models.protocol import list_blocks
 from tests.benchmarks.harness import make_parser
 from tests.benchmarks.prompts.browsing import BROWSED, BrowsedCase, browse
 from tests.benchmarks.prompts.situations import Situation, make_situations
@@ -54,14 +54,14 @@ class Reader:
         """Why the reply was refused, by the second request; empty where it was taken."""
         if not self.requests:
             return "nobody was asked"
-        last = blocks(self.requests[1].messages[-1])[-1]["text"] if len(self.requests) > 1 else ""
+        last = list_blocks(self.requests[1].messages[-1])[-1]["text"] if len(self.requests) > 1 else ""
         return last.strip().replace("\n", "\n      ") if REFUSED in last else ""
 
 
 def format_request(request: Request, reply: str) -> str:
     """Format a request for a reader, who writes to the file `reply`."""
     messages = [
-        f"## {message['role']}\n\n" + "\n".join(block.get("text", f"({block['type']})") for block in blocks(message))
+        f"## {message['role']}\n\n" + "\n".join(block.get("text", f"({block['type']})") for block in list_blocks(message))
         for message in request.messages
     ]
     schema = json.dumps(request.tool.schema, ensure_ascii=False, indent=1)

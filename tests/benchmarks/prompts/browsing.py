@@ -13,7 +13,7 @@ from browser_agent.agent.result import StepTaken
 from browser_agent.agent.settings import Keeping, RunLimits, Watching
 from ctxfold.errors import ModelUnavailable
 from ctxfold.models import Model, Reply, Request
-from ctxfold.models.protocol import blocks
+from ctxfold.models.protocol import list_blocks
 from tests.sites.server import Site
 
 Choice = Callable[[str], dict[str, Any]]
@@ -135,7 +135,7 @@ class PlannedModel:
         """Return the plan's next decision, or the reader's."""
         if not self._left:
             return await self._reader.decide(request)
-        page = "\n".join(block.get("text", "") for message in request.messages for block in blocks(message))
+        page = "\n".join(block.get("text", "") for message in request.messages for block in list_blocks(message))
         decision = json.dumps(self._left.pop(0)(page))
         return Reply(json.loads(decision.replace("{site}", self._site)))
 

@@ -21,7 +21,7 @@ from ctxfold.decisions.memory import choose_batch, front_room
 from ctxfold.decisions.refactor import OPERATORS, Operator
 from ctxfold.models import Model, Roles
 from ctxfold.models.deciders import Deciders
-from ctxfold.models.deciders.memory import records
+from ctxfold.models.deciders.memory import read_records
 from ctxfold.text.sentences import sentences
 from ctxfold.tokens import count, head
 from ctxfold.workspace import By
@@ -171,7 +171,7 @@ def _make_consolidation(recording: Recording, at: int) -> Situation:
         budget = limit(session)
         batch = choose_batch(session.workspace, budget, SETTINGS)
         steps = [step for block in batch.blocks for step in block.steps] if batch else []
-        words = [each.text for each in records(session, steps) if each.kind in ("user", "assistant")]
+        words = [each.text for each in read_records(session, steps) if each.kind in ("user", "assistant")]
         room = int(front_room(budget, SETTINGS) * (0.9 if kind == "anew" else 0.4))
         session.consolidate(budget, by=By("model", "high water"), summary=head(" ".join(" ".join(words).split()), room))
         return record(recording, len(recording.events), session, half)

@@ -429,8 +429,8 @@ async def test_typing_replaces_what_stood_there_whatever_the_field(window: Windo
     for text in ("first words", "é", "", "naïve 漢字 🙂", "two\nlines\n"):
         line = " ".join(text.split())
         page = seen(await do(window, Type(kind="type", ref=name, text=line), Type(kind="type", ref=about, text=text)))
-        assert await window.element(name).input_value() == line
-        assert await window.element(about).input_value() == text
+        assert await window.locate(name).input_value() == line
+        assert await window.locate(about).input_value() == text
 
 
 async def test_a_button_covered_in_its_middle_alone_is_clicked_beside_it(

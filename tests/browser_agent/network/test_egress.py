@@ -78,13 +78,14 @@ async def test_no_way_out_of_a_page_leads_past_the_rule(guarded: Browser, tab: W
     )
     guarded.permit(f"{here.url}/")
     await perform(tab, [Navigate(kind="navigate", url=f"{here.url}/")])
-    await asyncio.wait_for(_refused(guarded, there.port), 10)
+    await asyncio.wait_for(_refused(tab, there.port), 10)
     assert there.seen == []
     assert (await visit(tab, f"{here.url}/next")).title == "Next"
 
 
-async def _refused(browser: Browser, port: int) -> None:
-    while port not in {refusal.port for refusal in browser.refusals}:  # noqa: ASYNC110
+async def _refused(tab: Window, port: int) -> None:
+    assert tab.proxy is not None
+    while port not in {refusal.port for refusal in tab.proxy.refusals}:  # noqa: ASYNC110
         await asyncio.sleep(0.02)
 
 

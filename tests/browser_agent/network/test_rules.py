@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from browser_agent.cli.request import read_secret
 from browser_agent.host.pages import Reach
-from browser_agent.network.effects import Cause, Request, Trust, judge
+from browser_agent.network.effects import Cause, PageRequest, Trust, judge
 from browser_agent.network.egress import Egress, is_link_local, is_public
 from browser_agent.network.secrets import Secret, Secrets
 from ctxfold.errors import InputError, Refused
@@ -222,7 +222,7 @@ def test_a_secret_that_cannot_be_kept_is_refused_without_showing_it(name: str, v
 
 
 BUTTON = Cause("button", "OK")
-PAY = Request("POST", "https://shop.example/pay?token=x", "Document", "https://shop.example", "", "application/x-www-form-urlencoded", "a=1&b=&c=3")  # fmt: skip
+PAY = PageRequest("POST", "https://shop.example/pay?token=x", "Document", "https://shop.example", "", "application/x-www-form-urlencoded", "a=1&b=&c=3")  # fmt: skip
 
 
 def test_the_question_shows_what_would_be_sent_and_by_what() -> None:
@@ -230,7 +230,7 @@ def test_the_question_shows_what_would_be_sent_and_by_what() -> None:
     assert str(effect) == "POST shop.example/pay, 3 fields, from the button 'OK'"
     assert effect is not None
     assert effect.in_short == "POST to shop.example, 3 fields"
-    assert str(judge(Request("DELETE", "http://h.example:81/x"), Cause())) == "DELETE h.example:81/x, from the page"
+    assert str(judge(PageRequest("DELETE", "http://h.example:81/x"), Cause())) == "DELETE h.example:81/x, from the page"
 
 
 @pytest.mark.parametrize(
@@ -252,7 +252,7 @@ def test_what_a_request_carries_is_counted(form: str, body: str, carries: str) -
 
 @pytest.mark.parametrize("method", ["GET", "HEAD", "OPTIONS", "get"])
 def test_what_only_reads_has_no_effect(method: str) -> None:
-    assert judge(Request(method, "https://shop.example/deleted-items?q=how+to+delete"), BUTTON) is None
+    assert judge(PageRequest(method, "https://shop.example/deleted-items?q=how+to+delete"), BUTTON) is None
 
 
 @pytest.mark.parametrize(
@@ -270,8 +270,8 @@ def test_what_only_reads_has_no_effect(method: str) -> None:
     ],
 )
 def test_a_get_is_asked_about_by_whole_words_alone(url: str, name: str, acts: bool) -> None:
-    assert (judge(Request("GET", url, "Document"), Cause("link", name)) is not None) is acts
-    assert judge(Request("GET", url, "Image"), Cause("link", name)) is None
+    assert (judge(PageRequest("GET", url, "Document"), Cause("link", name)) is not None) is acts
+    assert judge(PageRequest("GET", url, "Image"), Cause("link", name)) is None
 
 
 def test_trust_is_of_origins() -> None:

@@ -82,7 +82,7 @@ def test_the_head_of_a_small_table_brings_its_rows_and_that_of_a_large_one_their
     assert all(f"{n} kg | {n * 3} crowns" in small for n in range(4))
     large = found(table(40), "weight")
     assert "39 kg" not in large
-    assert "… 39 rows below that head: read [e20]" in large
+    assert "… 40 rows below that head: read [e20]" in large
 
 
 def test_the_number_of_a_page_holds_where_less_room_is_left() -> None:

@@ -86,7 +86,7 @@ def test_bytes_of_a_redaction_that_wait_for_a_reader_are_told_and_taken_out_when
     def held() -> bytes:
         return b"".join(file.read_bytes() for file in ctxfold_home.glob("ctxfold.db*"))
 
-    monkeypatch.setattr(sqlite, "_PATIENCE", 0.05)
+    monkeypatch.setattr(sqlite, "PATIENCE", 0.05)
     with closing(sqlite3.connect(ctxfold_home / "ctxfold.db", isolation_level=None)) as reader:
         run("record", paris, "--user", "My code is 4711-0815-XY.")
         reader.execute("BEGIN")

@@ -8,11 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from ctxfold.errors import BusyStore, ReadOnlyStore
 from ctxfold.store.sqlite import Guard
 
 _HOLDER = """
 import sys
 from pathlib import Path
+from ctxfold.errors import BusyStore, ReadOnlyStore
 from ctxfold.store.sqlite import Guard
 guard = Guard(Path(sys.argv[1]), 1.0)
 guard.acquire()
@@ -26,8 +28,8 @@ sys.stdin.readline()
 
 @pytest.fixture
 def lock(tmp_path: Path) -> Path:
-    """The file that is locked."""
-    return tmp_path / "store.db.lock"
+    """The file that is locked, by the name of its store."""
+    return tmp_path / "store.db"
 
 
 def holder(lock: Path) -> subprocess.Popen[str]:
@@ -46,7 +48,7 @@ def holder(lock: Path) -> subprocess.Popen[str]:
 
 def test_a_lock_that_another_process_holds_is_waited_for_and_then_refused(lock: Path) -> None:
     with holder(lock) as other:
-        with pytest.raises(TimeoutError):
+        with pytest.raises(BusyStore):
             Guard(lock, 0.2).acquire()
         other.communicate("go\n\n")
 
@@ -76,9 +78,9 @@ def test_a_lock_file_that_was_removed_guards_nothing_and_its_successor_is_taken(
     mine, theirs = Guard(lock, 0.2), Guard(lock, 0.2)
     mine.acquire()
     mine.release()
-    lock.unlink()
+    lock.with_name("store.db.lock").unlink()
     theirs.acquire()
-    with pytest.raises(TimeoutError):
+    with pytest.raises(BusyStore):
         mine.acquire()
     theirs.release()
     mine.acquire()
@@ -89,8 +91,8 @@ def test_a_lock_file_that_was_removed_guards_nothing_and_its_successor_is_taken(
 def test_the_lock_file_is_private_and_a_folder_without_rights_is_an_error(lock: Path, tmp_path: Path) -> None:
     guard = Guard(lock, 0.2)
     guard.acquire()
-    assert lock.stat().st_mode & 0o077 == 0
+    assert lock.with_name("store.db.lock").stat().st_mode & 0o077 == 0
     guard.close()
     (tmp_path / "file").write_text("no folder")
-    with pytest.raises(OSError, match="file"):
+    with pytest.raises(ReadOnlyStore, match="file"):
         Guard(tmp_path / "file" / "lock", 0.2).acquire()

@@ -1,6 +1,7 @@
 """`count` is exact, deterministic and never refuses a text."""
 
 import random
+import time
 
 import pytest
 import tiktoken
@@ -29,6 +30,10 @@ ADVERSARIAL = {
 def reference(text: str) -> int:
     """The same text through tiktoken's own door, in one go."""
     return len(tiktoken.get_encoding("o200k_base").encode_ordinary(text))
+
+
+def test_the_empty_text_costs_nothing() -> None:
+    assert tokens.count("") == 0
 
 
 def test_known_texts_have_their_known_cost() -> None:
@@ -73,6 +78,19 @@ def test_pieces_joined_are_the_text_and_none_is_too_large(unit: str, times: int)
     cut = [piece.text for piece in counter.cut_into_pieces(text)]
     assert "".join(cut) == text
     assert all(0 < len(piece) <= counter.PIECE and len(piece.encode()) <= 100_000 for piece in cut)
+
+
+@pytest.mark.parametrize(
+    "text", ["漢" * 400_000, "word " * 400_000, "aB" * 1_000_000], ids=["CJK", "words", "one line"]
+)
+def test_twice_the_text_takes_about_twice_the_time(text: str) -> None:
+    def seconds(part: str) -> float:
+        started = time.process_time()
+        tokens.count(part)
+        return time.process_time() - started
+
+    tokens.count(text[:1_000])
+    assert seconds(text) < 6 * seconds(text[: len(text) // 2]) + 0.05
 
 
 @settings(max_examples=25)

@@ -197,18 +197,6 @@ def test_a_store_that_is_no_path_has_none(url: str, monkeypatch: pytest.MonkeyPa
     assert find_socket() is None
 
 
-def test_each_store_has_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    first = place()
-    monkeypatch.setenv("CTXFOLD_DATABASE_URL", "/elsewhere/other.db")
-    assert first != place()
-
-
-def test_a_home_too_deep_for_a_socket_has_none(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("CTXFOLD_HOME", str(tmp_path / ("deep" * 20)))
-    assert find_socket() is None
-    assert main(HOST, LONG)
-
-
 def test_it_is_given_no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-none")
     monkeypatch.setenv("CTXFOLD_DATABASE_URL", "/elsewhere/other.db")

@@ -62,5 +62,5 @@ def test_another_python_takes_the_place_of_the_old_one() -> None:
 def test_nothing_to_take_out_changes_nothing_and_odd_hooks_are_named() -> None:
     assert not plan_no_hooks("codex", PYTHON, PATH, THEIRS, None).changes
     assert not plan_no_hooks("codex", PYTHON, PATH, None, None).changes
-    with pytest.raises(InputError, match=r"hooks\.Stop is no list"):
+    with pytest.raises(InputError, match=r"hooks\.Stop is not a list"):
         plan_hooks("codex", PYTHON, PATH, '{"hooks": {"Stop": 1}}', None)

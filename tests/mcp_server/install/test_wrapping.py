@@ -69,15 +69,6 @@ def test_an_entry_is_given_back_though_others_were_edited_and_wrapped_since(host
     assert every.backup is None
 
 
-def test_an_entry_of_ours_that_was_edited_gets_its_old_values_back() -> None:
-    host, path = HOSTS["cursor"], HOSTS["cursor"].files(MACHINE)[0]
-    before = settings(host, path)
-    wrapped = plan_wrap(host, LAUNCH, "web", path, (before, None))
-    edited = (wrapped.after or "").replace('"wrap"', '"wrap", "--budget", "500"')
-    back = plan_unwrap(host, "web", path, (edited, wrapped.backup))
-    assert entry(host, path, back.after or "") == entry(host, path, before)
-
-
 def test_a_server_at_an_address_is_wrapped_by_it_and_one_with_secrets_is_refused() -> None:
     host, path = HOSTS["vscode"], HOSTS["vscode"].files(MACHINE)[0]
     before = '{"servers": {"far": {"type": "http", "url": "https://far.example/mcp"}}}'

@@ -184,15 +184,6 @@ def test_without_its_key_the_server_serves_and_says_who_did_the_work(host: Calla
     assert "ANTHROPIC_API_KEY" in said
 
 
-def test_a_folder_there_is_not_is_wrong_usage_before_anything_is_served(
-    host: Callable[..., Host], tmp_path: Any
-) -> None:
-    one = host(env=environment({"CTXFOLD_HOME": str(tmp_path)}), arguments=("--folder-model", "nobody"))
-    assert one.process.wait(30) != 0
-    assert one.process.stderr is not None
-    assert "no model is named 'nobody'" in one.process.stderr.read().decode()
-
-
 def environment(given: dict[str, str]) -> dict[str, str]:
     """A server process's own environment."""
     return {name: os.environ[name] for name in ("HOME", "PATH")} | {"PYTHONPATH": str(ROOT)} | given

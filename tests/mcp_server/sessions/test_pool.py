@@ -15,13 +15,6 @@ def tip(session: Session) -> int:
     return session.tip
 
 
-async def test_a_session_that_is_not_there_is_unknown_and_not_made() -> None:
-    pool = SessionPool()
-    with pytest.raises(UnknownSession):
-        await pool.use("no-such", tip)
-    assert await pool.list() == []
-
-
 async def test_a_session_opened_elsewhere_is_taken_up_at_its_first_use() -> None:
     with Session.open("paris-trip") as session:
         session.record_turn(user="Hi.")
@@ -50,15 +43,6 @@ async def test_opening_again_keeps_the_budget_unless_another_is_said() -> None:
     assert [info.name for info in await pool.list()] == ["paris-trip"]
     assert await pool.use("paris-trip", lambda session: session.budget) == 3000
     await pool.close()
-
-
-async def test_a_budget_outlives_the_process_that_set_it() -> None:
-    first, second = SessionPool(), SessionPool()
-    await first.open("paris-trip", None, 3000)
-    await first.close()
-    assert await second.use("paris-trip", lambda session: session.budget) == 3000
-    assert (await second.open("paris-trip", None, None)).budget == 3000
-    await second.close()
 
 
 async def test_a_session_deleted_elsewhere_is_unknown_and_no_other_takes_its_place() -> None:
@@ -121,15 +105,6 @@ async def test_only_so_many_handles_stay_open_and_none_is_missed() -> None:
         await pool.open(f"session-{n}", None, None)
         await pool.use(f"session-{n}", lambda session: session.record_turn(user="Hi."))
     assert [await pool.use(f"session-{n}", tip) for n in range(70)] == [1] * 70
-    await pool.close()
-
-
-async def test_a_closed_pool_takes_sessions_up_again() -> None:
-    pool = SessionPool()
-    await pool.open("paris-trip", None, None)
-    await pool.close()
-    await pool.close()
-    assert await pool.use("paris-trip", tip) == 0
     await pool.close()
 
 

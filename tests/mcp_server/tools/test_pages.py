@@ -7,14 +7,13 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, cast, get_args
 
-import anyio
 import pytest
 from anyio.to_thread import run_sync
 from mcp import Client
 from mcp_types import CallToolResult, ElicitResult
 
 from browser_agent.actions import PageAction
-from browser_agent.host.pages import Means, Pages
+from browser_agent.host.pages import Pages
 from browser_agent.network.secrets import Secret
 from ctxfold import Session
 from ctxfold.tokens import count
@@ -72,28 +71,6 @@ async def driving(web: BrowsingSettings | None = None, era: str = "auto", asks: 
     async with Client(server, mode=era, elicitation_callback=cast("Any", ask) if asks else None) as client:
         await client.call_tool("open_session", {"session": "trip"})
         yield Driver(client, pools.get(None).browsing.pages, asked, answers)
-
-
-async def test_a_page_whose_opening_was_cancelled_is_counted_among_the_live_ones(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Else nobody would ever end it."""
-    pages, up, page = Pages(Means(tmp_path)), anyio.Event(), cast("Any", object())
-
-    async def start(_session: str) -> Any:
-        await up.wait()
-        return page
-
-    monkeypatch.setattr(pages, "_start_page", start)
-    with anyio.move_on_after(0.02) as scope:
-        await pages._page("trip")
-    assert scope.cancelled_caught
-    up.set()
-    with anyio.fail_after(10):
-        while not pages._live:
-            await anyio.lowlevel.checkpoint()
-    assert pages._open_page("trip") is page
-    pages._timers.pop("trip").cancel()
 
 
 def ref_of(text: str, name: str) -> str:
@@ -292,34 +269,6 @@ async def test_rows_are_collected_over_the_pages_of_a_list_in_one_call() -> None
             wrong = await host.wrong("page_act", actions=[{"kind": "extract", "wanted": wanted, "urls": ["1", "gone"]}])
             assert "2 of 3 pages were read" in wrong
             assert "box079" in wrong or "more of 80" in wrong
-
-
-async def test_values_taken_between_other_actions_of_a_call_stand_in_the_context() -> None:
-    def lamp(name: str, weight: int) -> str:
-        row = f"<tr><th>Weight</th><td>{weight} g</td></tr>"
-        return f"<title>{name}</title><main><h1>{name}</h1><table>{row}</table></main>"
-
-    taken = {"kind": "extract", "wanted": {"type": "object", "properties": {"weight": {"type": "string"}}}}
-    with Site(pages={"/0": lamp("Karst", 4711), "/1": lamp("Gully", 4712)}) as site:
-        async with driving() as host:
-            await host.ok("page_open", url=f"{site.url}/0")
-            onward = {"kind": "navigate", "url": f"{site.url}/1"}
-            await host.ok("page_act", actions=[taken, onward, taken, onward])
-            told = await host.ok("context")
-    assert told.index("4711 g") < told.index("4712 g")
-
-
-async def test_rows_over_pages_stand_whole_behind_another_look_in_one_answer() -> None:
-    row = {"type": "object", "properties": {"name": {"type": "string"}, "weight": {"type": "string"}}}
-    over = {"kind": "extract", "wanted": {"type": "array", "items": row}, "urls": ["1"]}
-    lamps = [f"<tr><td>Lamp {n}</td><td>{4711 + n} g</td></tr>" for n in range(4)]
-    head = "<title>Lamps of the year</title><main><table><tr><th>Name</th><th>Weight</th></tr>"
-    pages = {f"/{n}": f"{head}{''.join(lamps[2 * n : 2 * n + 2])}</table></main>" for n in range(2)}
-    with Site(pages=pages) as site:
-        async with driving() as host:
-            await host.ok("page_open", url=f"{site.url}/0")
-            told = await host.ok("page_act", actions=[{"kind": "find", "query": "Lamp 1"}, over])
-    assert f'2 pages to {site.url}/1\n["name", "weight"]\n["Lamp 0", "4711 g"]' in told
 
 
 def test_the_words_on_actions_name_every_kind_and_field_there_is() -> None:

@@ -1,4 +1,3 @@
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -89,12 +88,6 @@ async def test_text_that_is_json_stays_the_text_it_was(connect: Connect) -> None
         assert [session.recall(f"s1.{k}").text for k in (1, 2, 3)] == ['{"a": [1, 2]}', "{}", "null"]
 
 
-async def test_a_step_may_come_as_json_text_as_some_hosts_send_it(connect: Connect) -> None:
-    async with connect() as client:
-        await call(client, "open_session", session="paris-trip")
-        assert "recorded s1 ·" in await call(client, "record", session="paris-trip", step=json.dumps(STEP))
-
-
 async def test_an_argument_that_is_null_is_one_left_out(connect: Connect) -> None:
     async with connect() as client:
         await call(client, "open_session", session="paris-trip", goal=None, budget=None)
@@ -121,19 +114,6 @@ async def test_a_result_that_comes_late_is_kept_with_its_step(connect: Connect) 
         assert "it came" in await call(client, "recall", session="paris-trip", ref="s1")
         late["late_for"] = 7
         assert "s7" in await refused(client, "record", session="paris-trip", step=late)
-
-
-async def test_a_file_is_taken_in_whole_and_its_size_is_said(
-    connect: Connect, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    path = tmp_path / "log.txt"
-    path.write_text("line é\n" * 3000)
-    async with connect() as client:
-        await call(client, "open_session", session="paris-trip")
-        assert f"bytes {path.stat().st_size}" in await call(client, "record", session="paris-trip", file=str(path))
-    with Session.open("paris-trip") as session:
-        assert session.recall("s1.2").text == path.read_text()
 
 
 async def test_long_text_comes_in_parts_that_lie_end_to_end(connect: Connect) -> None:

@@ -214,7 +214,7 @@ async def test_live_pages_and_runs_outlast_the_connection_and_are_their_principa
             assert found is not None
             assert "twice a month" in found["answer"]
             assert (await call(ALICE, "browse_status", run=found["run"])).structured_content == found
-            assert "knows no run" in said(await call(BOB, "browse_status", run=found["run"]))
+            assert "no run of that name" in said(await call(BOB, "browse_status", run=found["run"]))
         finally:
             one.end()
 

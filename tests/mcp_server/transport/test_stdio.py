@@ -1,4 +1,3 @@
-import json
 import os
 import subprocess
 import sys
@@ -9,10 +8,8 @@ import anyio
 import pytest
 from anyio.to_thread import run_sync
 from mcp import Client, StdioServerParameters
-from mcp_types import TextContent
 
 from ctxfold import Session
-from mcp_server.tools import TOOLS
 from tests.mcp_server.conftest import ERAS, ROOT, Host, said
 
 pytestmark = pytest.mark.anyio
@@ -50,14 +47,6 @@ async def test_a_session_written_over_mcp_is_read_by_the_command_line_and_back(e
         await cli("undo", "paris-trip")
         await cli("record", "paris-trip", given=b"From the shell.")
         assert "From the shell." in said(await client.call_tool("context", {"session": "paris-trip"}))
-
-
-@pytest.mark.parametrize("era", ERAS)
-async def test_tools_resources_and_briefings_are_listed_over_the_wire(era: str) -> None:
-    async with started(era) as client:
-        assert len((await client.list_tools()).tools) == len(TOOLS)
-        assert len((await client.list_resource_templates()).resource_templates) == 5
-        assert len((await client.list_prompts()).prompts) == 4
 
 
 @pytest.mark.long
@@ -112,35 +101,6 @@ async def test_two_servers_on_one_session_lose_no_write() -> None:
                     assert session.recall(f"s{step}.1").text == f"{who} wrote {n}."
 
     await run_sync(check)
-
-
-@pytest.mark.long
-async def test_five_hundred_calls_at_twenty_at_once_meet_no_error() -> None:
-    async with started("auto") as client:
-        for n in range(5):
-            await client.call_tool("open_session", {"session": f"load-{n}"})
-
-        async def work(worker: int) -> None:
-            for _ in range(25):
-                result = await client.call_tool("record", {"session": f"load-{worker % 5}", "reply": "Word."})
-                assert not result.is_error, said(result)
-
-        async with anyio.create_task_group() as tasks:
-            for worker in range(20):
-                tasks.start_soon(work, worker)
-        listed = await client.read_resource("ctxfold://sessions")
-        assert json.dumps(listed.model_dump(mode="json")).count("100 steps") == 5
-
-
-async def test_the_first_view_of_a_new_process_is_the_one_the_last_process_saw() -> None:
-    views = []
-    for _ in range(2):
-        async with started("auto") as client:
-            await client.call_tool("open_session", {"session": "paris-trip", "goal": "Paris."})
-            result = await client.call_tool("context", {"session": "paris-trip"})
-            assert isinstance(result.content[0], TextContent)
-            views.append(result.content[0].text)
-    assert views[0] == views[1]
 
 
 @pytest.mark.parametrize(

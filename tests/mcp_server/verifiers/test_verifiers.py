@@ -92,10 +92,15 @@ class Bench:
         command = [sys.executable, "-m", module, *(option.replace("PORT", str(port)) for option in options)]
         with subprocess.Popen(command, cwd=ROOT, env=self.environment, stderr=subprocess.DEVNULL) as process:
             deadline = time.monotonic() + 30
-            while socket.socket().connect_ex(("127.0.0.1", port)) and time.monotonic() < deadline:
+            while not listens(port) and time.monotonic() < deadline:
                 time.sleep(0.1)
             yield f"http://127.0.0.1:{port}/mcp"
-            process.terminate()
+            process.kill()
+
+
+def listens(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 @pytest.fixture(scope="module")

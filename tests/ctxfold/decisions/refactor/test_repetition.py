@@ -5,7 +5,7 @@ import json
 import pytest
 
 from ctxfold import Session
-from ctxfold.decisions.refactor.embedded import read_past_call
+from ctxfold.decisions.refactor.operators import read_past_call
 from tests.support.faults import called, failing, visited
 from tests.support.sessions import events, settled
 

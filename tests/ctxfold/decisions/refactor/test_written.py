@@ -5,7 +5,7 @@ import re
 import pytest
 
 from ctxfold import Session
-from ctxfold.decisions.refactor.written import clean_text
+from ctxfold.decisions.refactor.operators import clean_text
 from ctxfold.errors import InputError
 from ctxfold.workspace import By
 from tests.ctxfold.decisions.refactor.malformed import REFACTORERS
@@ -71,10 +71,10 @@ def summed_up() -> Session:
     [
         ("the status is wrong", "OLD => NEW"),
         ("pending => delivered", "OLD => NEW"),
-        ("lost => delivered (s2.2)", "stands in no summary"),
-        ("pending => cancelled (s2.2)", "does not say the new value"),
-        ("pending => delivered (s9.2)", "does not say the new value"),
-        ("pending => delivered (s1.3)", "does not say the new value"),
+        ("lost => delivered (s2.2)", "in no summary"),
+        ("pending => cancelled (s2.2)", "lacks the new value"),
+        ("pending => delivered (s9.2)", "lacks the new value"),
+        ("pending => delivered (s1.3)", "lacks the new value"),
         ("W-2001 to Porto has status pending => delivered (s2.2)", "half of what it corrects"),
     ],
 )

@@ -73,7 +73,7 @@ async def test_a_correction_is_asked_for_with_the_summaries_that_stand(session: 
     mended = await Deciders(model).refactor(session, "fact_rectify")
     asked, again = (json.dumps(request.messages[-1]["content"]) for request in model.requests)
     assert "b1, of s2: Order W-2002 is pending." in asked
-    assert "stands in no summary and no note; copy OLD from one: 'lost'" in again
+    assert "OLD is in no summary and no note; copy it from one: 'lost'" in again
     assert mended.made.applied, mended.made.why
 
 

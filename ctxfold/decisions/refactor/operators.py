@@ -1,0 +1,493 @@
+"""The six operators of ACR and their router: by rules from exact repetition and size, or with a text that was written."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from hashlib import blake2b
+from typing import assert_never
+
+from ctxfold.decisions.fold import find_stretch, find_values_in_force, keep_beside, list_values, make_tile, price_blocks
+from ctxfold.decisions.memory import Batch, choose_batch, choose_tile
+from ctxfold.decisions.refactor import Case, Effect, Operator, PastCall, Refactoring, RefactorRefusal, find_fault
+from ctxfold.errors import FoldError, InputError
+from ctxfold.log import place_of
+from ctxfold.log.json import canonical, parse
+from ctxfold.log.lines import KEY_INFO, THINKING, Line
+from ctxfold.prompts import prompt
+from ctxfold.select.pieces import find_above
+from ctxfold.tokens import count, head
+from ctxfold.view.fit import show
+from ctxfold.view.render import query_of
+from ctxfold.workspace import Block, Origin, Pin, RawStep, Slot, Superseded, Tile, Workspace, spans
+
+_TIMES, _NAMED_TIMES = 3, 2
+"""How often one step repeats in a loop; twice suffices if somebody named the operator."""
+_ROUNDS, _PERIODS = 2, (1, 2, 3)
+"""How often a round of several steps repeats in a loop, and the lengths of rounds."""
+_LONGEST_CALL = 20_000
+"""Characters of a call that are compared."""
+_MARKS = re.compile(r"\s\[[a-z-]+(?:=[^\]\n]*)?\]")
+"""The marks of elements in a page snapshot, as in `[ref=e12]`, which change from look to look."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """Contiguous steps that went in circles. `repeats`: those that showed what one before them had shown."""
+
+    steps: tuple[int, ...]
+    repeats: frozenset[int]
+
+
+def read_past_call(step: int, text: str, result: str | None, page: bool = False) -> PastCall:
+    """Return a recorded call and its result in the form in which they are compared."""
+    tree = parse(text[:_LONGEST_CALL])
+    name, args = (tree.get("name"), tree.get("args")) if isinstance(tree, dict) else ("", None)
+    key = f"{name} {canonical(args)}" if name else _digest(text)
+    plain = (_MARKS.sub("", result or "") if page else result or "").strip()
+    return PastCall(step, key, _digest(plain) if plain else "", result is not None)
+
+
+def _digest(text: str) -> str:
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+
+
+def _by_step(case: Case) -> dict[int, list[tuple[str, str]]]:
+    """The calls of each step, with their outcomes."""
+    found: dict[int, list[tuple[str, str]]] = {}
+    for call in case.calls:
+        found.setdefault(call.step, []).append((call.key, call.outcome))
+    return found
+
+
+def find_loops(case: Case) -> list[Loop]:
+    """Return the loops among the raw steps, oldest first, none overlapping. A message of the user ends a loop."""
+    found: list[Loop] = []
+    for steps in _find_stretches(case):
+        at = 0
+        while at < len(steps):
+            loop = _find_loop(steps[at:], _NAMED_TIMES if case.named else _TIMES)
+            found += [loop] if loop else []
+            at += len(loop.steps) if loop else 1
+    return found
+
+
+_Calls = tuple[int, tuple[tuple[str, str], ...]]
+"""A step with its calls and their outcomes."""
+
+
+def _find_stretches(case: Case) -> Iterator[list[_Calls]]:
+    """The raw steps of which every call has an answer, cut at all others and where the user spoke."""
+    calls = _by_step(case)
+    stretch: list[_Calls] = []
+    for block in case.workspace.blocks:
+        step = block.n if isinstance(block, RawStep) else 0
+        ends = calls.get(step, [])
+        is_usable = bool(ends) and all(outcome for _, outcome in ends)
+        if not is_usable or step in case.spoken:
+            yield stretch
+            stretch = []
+        if is_usable:
+            stretch.append((step, tuple(sorted(ends))))
+    yield stretch
+
+
+def _find_loop(steps: Sequence[_Calls], times: int) -> Loop | None:
+    """The longest loop that begins with the first step: one step again and again, or a round of two or three."""
+    longest = 0
+    for period in _PERIODS:
+        end = period
+        while end < len(steps) and steps[end][1] == steps[end - period][1]:
+            end += 1
+        if end >= period * (times if period == 1 else _ROUNDS):
+            longest = max(longest, end)
+    if not longest:
+        return None
+    seen, repeats = set[object](), set[int]()
+    for step, calls in steps[:longest]:
+        if calls in seen:
+            repeats.add(step)
+        seen.add(calls)
+    return Loop(tuple(step for step, _ in steps[:longest]), frozenset(repeats))
+
+
+def find_duplicates(case: Case) -> list[int]:
+    """Return the raw steps before the latest of which every call was made before with the same result."""
+    raw = {block.n for block in case.earlier if isinstance(block, RawStep)}
+    seen: set[tuple[str, str]] = set()
+    found: list[int] = []
+    for step, ends in _by_step(case).items():
+        if step in raw and all(outcome for _, outcome in ends) and seen.issuperset(ends):
+            found.append(step)
+        seen.update(ends)
+    return found
+
+
+_FENCES = re.compile(r"^<<[^\n]+\n|\n\S+>>$")
+
+
+def prune_paths(case: Case) -> Refactoring | RefactorRefusal:
+    """Fold every loop before the latest step into a tile of status failed, with all that it showed."""
+    tiles: list[Tile] = []
+    free = {block.steps[-1] for block in case.earlier}
+    for loop in find_loops(case):
+        steps = [step for step in loop.steps if step in free]
+        blocks = _find_blocks(case.workspace, steps) if len(steps) > 1 else ()
+        for summary in (prompt("refactor_pruned"), "") if blocks else ():
+            lines = _drop_repeats(blocks, loop.repeats)
+            tile = make_tile(blocks, case.tile + len(tiles), summary, lines, "embedded", status="failed")
+            if price_blocks(tile) < price_blocks(*blocks):
+                tiles.append(tile)
+                break
+    if not tiles:
+        return RefactorRefusal("no stretch before the latest step went in circles")
+    where = "; ".join(spans(tile.steps) for tile in tiles[-3:])
+    return Refactoring("path_prune", tuple(tiles), f"the same calls with the same results in {where}")
+
+
+def _find_blocks(workspace: Workspace, steps: Sequence[int]) -> Sequence[Block]:
+    """The blocks from the first step to the last; none if they cut through a tile."""
+    try:
+        return find_stretch(workspace, steps[0], steps[-1])
+    except FoldError:
+        return ()
+
+
+def _drop_repeats(blocks: Sequence[Block], repeats: frozenset[int], before: Sequence[Block] = ()) -> tuple[Line, ...]:
+    """The lines of blocks without those of repeating steps of which every value is in another line, or in `before`."""
+    lines = [line for block in blocks for line in block.lines]
+    standing = [line for block in before for line in block.lines]
+    told, said, kept = list_values(standing), {_body(line) for line in standing}, set[int]()
+    for at, line in enumerate(lines):
+        body, values = _body(line), list_values([line])
+        stays = place_of(line.ref)[0] not in repeats or line.kind in ("user", "note")
+        if stays or values - told or (line.kind in ("data", "text") and body not in said):
+            kept.add(at)
+            told |= values
+            said.add(body)
+    above = find_above(lines)
+    every = kept | {place for at in kept for place in above[at]}
+    return tuple(line for at, line in enumerate(lines) if at in every)
+
+
+def _body(line: Line) -> str:
+    """The text of a line without its marks and its ref."""
+    return " ".join(_FENCES.sub("", line.text).lstrip("<> ").split())
+
+
+_WORTH = 0.1
+"""The share of the budget that filtering duplicates must free before the router has it done."""
+_EACH, _MOST, _BOUND, _OPEN = 48, 300, 6, 3
+"""o200k tokens of one key fact and of all of them; the most constraints and open items among them."""
+_RECENT = 40
+"""Blocks at the end in which the user's newest words are looked for."""
+
+
+def route(case: Case) -> Refactoring | None:
+    """Return the refactoring that a history calls for, or None.
+
+    A loop is pruned, duplicates that cost much are filtered, and at the high-water mark the state is abstracted.
+    """
+    found = [prune_paths(case), filter_noise(case)]
+    if choose_batch(case.workspace, case.budget, case.settings) is not None:
+        found.append(abstract_state(case))
+    for made in found:
+        if isinstance(made, Refactoring) and not find_fault(case, made):
+            steps = set(made.steps)
+            before = sum(block.tokens for block in case.workspace.blocks if not steps.isdisjoint(block.steps))
+            freed = before - sum(tile.tokens for tile in made.tiles)
+            if made.operator != "noise_filter" or freed >= _WORTH * case.budget:
+                return made
+    return None
+
+
+def apply_rules(operator: Operator, case: Case) -> Refactoring | RefactorRefusal:
+    """Return the refactoring of an operator without a text."""
+    match operator:
+        case "state_abstract":
+            return abstract_state(case)
+        case "noise_filter":
+            return filter_noise(case)
+        case "path_prune":
+            return prune_paths(case)
+        case "fact_rectify":
+            return RefactorRefusal("no rule finds what is wrong: give corrections, one a line: OLD => NEW (s12.2)")
+        case "cognitive_boosting":
+            pin = _name_next(case.workspace)
+            return set_note(case, operator, pin) if pin else RefactorRefusal("the to-do is empty: give the thought")
+        case "attention_anchor":
+            pin = _list_key_facts(case.workspace)
+            return (
+                set_note(case, operator, pin)
+                if pin
+                else RefactorRefusal("no goal, constraint or open item: give the facts")
+            )
+        case _:
+            assert_never(operator)
+
+
+def abstract_state(case: Case) -> Refactoring | RefactorRefusal:
+    """Fold the steps before the latest into one tile: those of a due consolidation, else all of them to half."""
+    batch = choose_batch(case.workspace, case.budget, case.settings)
+    if batch is None:
+        room = sum(block.tokens for block in case.earlier) // 2
+        batch = Batch(case.earlier, case.workspace.blocks[case.protected :], room)
+    if not batch.blocks:
+        return RefactorRefusal("there is nothing before the latest step")
+    tile = choose_tile(batch, batch.blocks, case.tile, case.budget, query_of(case.workspace))
+    if tile.whole or price_blocks(tile) >= price_blocks(*batch.blocks):
+        return RefactorRefusal("these steps hold facts alone; nothing could be shortened")
+    return Refactoring("state_abstract", (tile,), f"state of {spans(tile.steps)}")
+
+
+def filter_noise(case: Case) -> Refactoring | RefactorRefusal:
+    """Fold each run of raw steps that repeat others into one tile of what they do not repeat."""
+    repeats = frozenset(find_duplicates(case))
+    tiles: list[Tile] = []
+    for run in _find_runs(case, repeats):
+        blocks = _find_blocks(case.workspace, run)
+        if not blocks:
+            continue
+        before = case.workspace.blocks[: case.workspace.blocks.index(blocks[0])]
+        kept = _drop_repeats(blocks, repeats, before)
+        tile = make_tile(blocks, case.tile + len(tiles), "", kept, "embedded", status="completed")
+        if price_blocks(tile) < price_blocks(*blocks):
+            tiles.append(tile)
+    if not tiles:
+        return RefactorRefusal("no step before the latest repeats another")
+    steps = [step for tile in tiles for step in tile.steps if step in repeats]
+    return Refactoring("noise_filter", tuple(tiles), f"{spans(steps)} repeat earlier steps")
+
+
+def _find_runs(case: Case, wanted: frozenset[int]) -> Iterator[list[int]]:
+    """Steps in runs; a tile between two of them ends a run."""
+    run = list[int]()
+    for block in case.workspace.blocks:
+        if isinstance(block, RawStep):
+            run += [block.n] if block.n in wanted else []
+        elif run:
+            yield run
+            run = []
+    if run:
+        yield run
+
+
+def set_note(case: Case, operator: Operator, pin: Pin) -> Refactoring | RefactorRefusal:
+    """Set a note in its slot, unless it is there already."""
+    guidance = case.workspace.guidance.at(case.workspace.path_length)
+    before = guidance.thought if pin.slot == "thought" else guidance.key_info
+    if before is not None and before.text == pin.text:
+        return RefactorRefusal("this note is there already")
+    return Refactoring(operator, (pin,), "a thought" if pin.slot == "thought" else "key facts")
+
+
+def _name_next(workspace: Workspace) -> Pin | None:
+    if not workspace.intent.open:
+        return None
+    item = workspace.intent.open[0]
+    words = prompt("refactor_thought_open", item=item.id, text=_shorten(item.text))
+    return Pin("thought", words, workspace.path_length, (item.ref,) if item.ref else (), item.untrusted)
+
+
+def _list_key_facts(workspace: Workspace) -> Pin | None:
+    """The goal, constraints, open items, and the user's newest words before the latest step, as the session has them."""
+    goal = (workspace.revisions or (workspace.goal,))[-1]
+    bound = workspace.intent.binding[::-1][:_BOUND]
+    items = workspace.intent.open[:_OPEN]
+    said = [line for block in workspace.blocks[-1 - _RECENT : -1] for line in block.said][-1:]
+    parts = [prompt("refactor_key_task", text=_shorten(goal))] if goal else []
+    parts += [prompt("refactor_key_bound", ref=each.ref, text=_shorten(each.text)) for each in bound]
+    parts += [prompt("refactor_key_open", id=item.id, text=_shorten(item.text)) for item in items]
+    parts += [prompt("refactor_key_said", ref=line.ref, text=_shorten(line.text.partition(" ")[2])) for line in said]
+    while parts and sum(count(part) for part in parts) > _MOST:
+        parts.pop()
+    if not parts:
+        return None
+    refs = (*(each.ref for each in bound), *(item.ref for item in items if item.ref), *(line.ref for line in said))
+    return Pin("key_info", "\n".join(parts), workspace.path_length, refs, any(item.untrusted for item in items))
+
+
+def _shorten(text: str) -> str:
+    flat = " ".join(text.split())
+    return flat if count(flat) <= _EACH else f"{head(flat, _EACH)} …"
+
+
+_LONGEST = 100_000
+"""Characters of a written text at most."""
+_SUMMARY = re.compile(r"\A\s*<summary>(.*)</summary>\s*\Z", re.I | re.S)
+_TAG = re.compile(
+    r"</?\s*(?:context|compress|tool_call|think|thinking|answer|output|result|response|summary|system|function_calls|invoke)\b[^>\n]{0,80}>?",
+    re.I,
+)
+_LABEL = re.compile(rf"\A\s*(?:{re.escape(THINKING)}|{re.escape(KEY_INFO)})\s*:?", re.I)
+"""ACR's labels of a thought and of key facts, which a text may begin with: the view writes its own."""
+_FENCE = re.compile(r"^\s*(?:```|~~~)", re.M)
+_CORRECTION = re.compile(r"^\W*(.{1,200}?)\s*=>\s*(.{1,200}?)\s*\((s\d+\.\d+)\)\s*$")
+
+
+def clean_text(reply: object) -> str:
+    """Return the text of a reply, without a `<summary>` around all of it.
+
+    Raises InputError: empty, too long, control characters, tags of a reply, code or JSON.
+    """
+    if not isinstance(reply, str) or len(reply) > _LONGEST:
+        raise InputError("the reply is not text, or too long")
+    if any((ord(sign) < 32 and sign not in "\n\r\t") or "\ud800" <= sign <= "\udfff" for sign in reply):
+        raise InputError("the reply holds control characters")
+    whole = _SUMMARY.match(reply)
+    text = _LABEL.sub("", whole[1] if whole else reply).strip()
+    if not any(sign.isalnum() for sign in text):
+        raise InputError("the text is empty")
+    if _TAG.search(text):
+        raise InputError("the text holds tags of a reply; write plain sentences, with nothing outside <summary>")
+    if _FENCE.search(text) or _looks_like_json(text):
+        raise InputError("the text is code or JSON; write plain sentences")
+    return text
+
+
+def _looks_like_json(text: str) -> bool:
+    try:
+        return isinstance(json.loads(text), (dict, list))
+    except (ValueError, RecursionError):
+        return text[:1] in ("{", "[") and text[1:2] in ('"', "{", "[", "}", "]")
+
+
+def apply_text(operator: Operator, case: Case, text: str, origin: Origin) -> Refactoring | RefactorRefusal:
+    """Return the refactoring of an operator with a text.
+
+    The text is the state for state_abstract, the history without its noise for noise_filter, what the newest loop
+    showed for path_prune, the note for cognitive_boosting and attention_anchor, corrections for fact_rectify.
+    """
+    match operator:
+        case "state_abstract" | "noise_filter":
+            due = choose_batch(case.workspace, case.budget, case.settings) if operator == "state_abstract" else None
+            return _fold_with_text(operator, case, due.blocks if due else case.earlier, text, origin)
+        case "path_prune":
+            made = prune_paths(case)
+            if isinstance(made, RefactorRefusal):
+                return made
+            last = made.tiles[-1]
+            blocks = find_stretch(case.workspace, last.first, last.last)
+            tile = make_tile(blocks, last.number, text, last.lines, origin, status="failed")
+            return replace(made, effects=(*made.effects[:-1], tile))
+        case "fact_rectify":
+            return _rectify(case, text, origin)
+        case "cognitive_boosting" | "attention_anchor":
+            slot: Slot = "thought" if operator == "cognitive_boosting" else "key_info"
+            workspace = case.workspace
+            lines = (line for block in workspace.blocks for line in block.lines)
+            untrusted = workspace.older is not None or any(line.untrusted for line in lines)
+            return set_note(case, operator, Pin(slot, text, workspace.path_length, (), untrusted))
+        case _:
+            assert_never(operator)
+
+
+def _fold_with_text(
+    operator: Operator, case: Case, blocks: Sequence[Block], text: str, origin: Origin
+) -> Refactoring | RefactorRefusal:
+    """A tile with a text for blocks; the user's words, notes and values in force that it lacks are kept."""
+    if not blocks:
+        return RefactorRefusal("there is nothing before the latest step")
+    needed = find_values_in_force(blocks, case.workspace.blocks, case.workspace.intent)
+    lines = keep_beside(blocks, text, needed, case.workspace.intent.lifted)
+    tile = make_tile(blocks, case.tile, text, lines, origin)
+    return Refactoring(operator, (tile,), f"text for {spans(tile.steps)}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Prose:
+    """A text that can be corrected: a pin; or in a block its summary (`line` -1), or the line of a note."""
+
+    text: str
+    block: int = -1
+    line: int = -1
+    pin: Pin | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Correction:
+    was: str
+    now: str
+    ref: str
+
+    def correct(self, text: str) -> str:
+        """Return a text with the newer value and its ref in place of the first older one."""
+        before, found, after = text.partition(self.was)
+        if not found:
+            return text
+        cited = "" if f"({self.ref})" in after[:12] else f" ({self.ref})"
+        return f"{before}{self.now}{cited}{after}"
+
+
+def _rectify(case: Case, text: str, origin: Origin) -> Refactoring | RefactorRefusal:
+    """Prose corrected as the text says, one correction a line, each citing a record that holds the newer value."""
+    proses = _list_proses(case)
+    corrections: list[_Correction] = []
+    for line in filter(str.strip, text.splitlines()):
+        parts = _CORRECTION.match(line)
+        if parts is None:
+            fault = "write each correction on a line of its own: OLD => NEW (s12.2)"
+            return RefactorRefusal(fault, (line.strip(),))
+        each = _Correction(parts[1].strip("\"'"), parts[2].strip("\"'"), parts[3])
+        if not each.was or not any(each.was in prose.text for prose in proses):
+            return RefactorRefusal("OLD is in no summary and no note; copy it from one", (each.was,))
+        if each.now.lower() not in case.read(each.ref).lower():
+            fault = "the record that is cited lacks the new value; cite the one that has it, and copy NEW from it"
+            return RefactorRefusal(fault, (each.now, each.ref))
+        corrections.append(each)
+    if not corrections:
+        return RefactorRefusal("no correction is given; write OLD => NEW (s12.2)")
+    blocks: dict[int, Block] = {}
+    effects: list[Effect] = []
+    touched = whole = 0
+    for prose in proses:
+        due = [each for each in corrections if each.was in prose.text]
+        corrected = prose.text
+        for each in due:
+            corrected = each.correct(corrected)
+        if due and prose.pin is not None:
+            effects.append(replace(prose.pin, text=corrected))
+        elif due:
+            block = blocks.get(prose.block, case.workspace.blocks[prose.block])
+            blocks[prose.block] = _reword(block, prose.line, corrected)
+        effects += [Superseded("", "", each.was, "", each.now, each.ref) for each in due]
+        touched += sum(len(each.was.split()) for each in due)
+        whole += len(prose.text.split()) if due else 0
+    tiles: list[Effect] = [
+        _make_tile(block, case.workspace.blocks[at], number, origin)
+        for number, (at, block) in enumerate(blocks.items(), case.tile)
+    ]
+    reason = "a newer event contradicts what prose says"
+    return Refactoring("fact_rectify", (*tiles, *effects), reason, edits=(touched, whole))
+
+
+def _list_proses(case: Case) -> list[_Prose]:
+    found: list[_Prose] = []
+    for at, block in enumerate(case.earlier):
+        if isinstance(block, Tile) and block.summary and block.origin != "embedded":
+            found.append(_Prose(block.summary, at))
+        for place, line in enumerate(block.lines):
+            if line.kind == "note" and line.ref in case.model_notes:
+                found.append(_Prose(line.text, at, place))
+    guidance = case.workspace.guidance
+    return found + [_Prose(pin.text, pin=pin) for pin in (guidance.thought, guidance.key_info) if pin is not None]
+
+
+def _reword(block: Block, line: int, text: str) -> Block:
+    """A block with another summary, or another text in one of its lines."""
+    if line < 0 and isinstance(block, Tile):
+        return replace(block, summary=text)
+    lines = list(block.lines)
+    lines[line] = lines[line].reworded(text)
+    return replace(block, lines=tuple(lines))
+
+
+def _make_tile(block: Block, before: Block, number: int, origin: Origin) -> Tile:
+    """A corrected block as a tile of the same steps."""
+    if isinstance(block, RawStep):
+        return make_tile([before], number, "", block.lines, origin)
+    children = (before.number,) if isinstance(before, Tile) else ()
+    made = replace(block, number=number, children=children)
+    return replace(made, tokens=show(made).tokens)

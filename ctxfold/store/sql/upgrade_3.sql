@@ -1,2 +1,0 @@
--- From version 3 to 4: a revision knows its refactorings.
-ALTER TABLE event ADD COLUMN guide INTEGER NOT NULL DEFAULT 0;
