@@ -350,7 +350,7 @@ def _clip(line: Line, tokens: int) -> Line:
         return line
     body = line.text.partition("\n")[2].rpartition("\n")[0] if line.text.startswith("<<") else ""
     text = f"< {' '.join(body[: tokens * 40].split())}" if body else line.text
-    return line.reworded(f"{head(text, tokens)} […{line.tokens} tok {line.ref}]")
+    return line.reword(f"{head(text, tokens)} […{line.tokens} tok {line.ref}]")
 
 
 @dataclass(frozen=True, slots=True)

@@ -480,7 +480,7 @@ def _reword(block: Block, line: int, text: str) -> Block:
     if line < 0 and isinstance(block, Tile):
         return replace(block, summary=text)
     lines = list(block.lines)
-    lines[line] = lines[line].reworded(text)
+    lines[line] = lines[line].reword(text)
     return replace(block, lines=tuple(lines))
 
 
