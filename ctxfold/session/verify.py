@@ -1,4 +1,4 @@
-"""Replays a session's events, and compares what they say with what is stored."""
+"""Replays a session's events, and compares the rows that they make with the stored ones."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ handle on a deleted session meets no other) and `clustered` (rows kept in the or
 
 `step.words` and `step.noted` name the nearest step back, itself included, with words of the user and with a note.
 `mark` lists the events that plans and redactions are found by: a search by kind would read every event of a session.
-`unscrubbed` has a row for each removal whose bytes are still to be taken out of the file.
+`unscrubbed` has a row for each removal until its bytes are taken out of the file.
 """
 
 _OWNED = re.findall(r"CREATE TABLE (\w+) \([^;]*session INTEGER", TABLES)
@@ -127,7 +127,7 @@ class SessionRow:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """A revision: what a branch is after one event.
+    """A revision: a branch after one event.
 
     Attributes:
         seq: the event.
@@ -268,11 +268,11 @@ class _Tables:
         return row
 
     def _last(self, column: str, table: str, **equal: object) -> int:
-        """The largest number in a column, 0 where there is none."""
+        """The largest number in a column, 0 without any."""
         return self._find(f"max({column})", table, "", **equal)[0][0] or 0
 
     def _put(self, table: str, end: str = "", **cells: object) -> list[tuple[Any, ...]]:
-        """Add a row; what a clause at the end of the statement returns."""
+        """Add a row; the columns that an `end` with RETURNING asks for."""
         return self._db.rows(f"INSERT INTO {table} ({', '.join(cells)}) VALUES (:{', :'.join(cells)}) {end}", **cells)
 
     def _change(self, table: str, column: str, value: object, **equal: object) -> None:
@@ -557,8 +557,8 @@ class LogRows(_Tables):
     ) -> None:
         """Keep a record. It can be searched from here on."""
         ((made,),) = self._put(
-            "record", "RETURNING id", session=session, step=record.step, k=record.k, at=record.at or record.step, kind=record.kind,
-            origin=record.origin, call_id=record.call_id, entry=entry, shown=shown, form=form, idempotency=idempotency,
+            "record", "RETURNING id", session=session, step=record.step, k=record.k, at=record.at or record.step,
+            kind=record.kind, origin=record.origin, call_id=record.call_id, entry=entry, shown=shown, form=form, idempotency=idempotency,
         )  # fmt: skip
         self._search.add(made, record.text)
 
@@ -588,7 +588,7 @@ class SessionsRows(_Tables):
         return SessionRow(number, name, created, created, 0)
 
     def newest(self, session: int) -> tuple[int, int] | None:
-        """The numbers of its newest event and newest redaction, 0 for none; None when there is no such session."""
+        """The numbers of its newest event and newest redaction, 0 for none; None for an unknown session."""
         newest = "SELECT max(seq) FROM {} WHERE session = :id"
         columns = (
             f"coalesce(({newest.format('event')}), 0), coalesce(({newest.format('mark')} AND kind = 'redaction'), 0)"
@@ -658,7 +658,7 @@ class Writing(Reading):
     """The exclusive right to write, until it commits. Only within it may methods that change rows be called."""
 
     def write_row(self, table: str, session: int, row: dict[str, Any]) -> None:
-        """Add a row as `read_rows` gave it, without a record's id. Raises LookupError, ValueError: it is none."""
+        """Add a row as `read_rows` gave it, without a record's id. Raises LookupError, ValueError: another table, other columns."""
         if row.keys() != set(_COLUMNS[table]):
             raise ValueError(f"other columns than those of a {table}")
         cells = {name: _WRITE[name](row[name]) if name in _WRITE else row[name] for name in _COLUMNS[table]}
@@ -678,7 +678,7 @@ class Writing(Reading):
         self._db.run("DELETE FROM session WHERE id = :session", session=session)
 
     def sweep(self) -> bool:
-        """Remove some rows of sessions that were dropped: so few that a full disk can take the change. False: none left."""
+        """Remove some rows of dropped sessions, so few that a full disk can take the change. False: none are left."""
         nobodys = "session NOT IN (SELECT id FROM session)"
         rows = self._db.rows(f"SELECT id, entry, shown FROM record WHERE {nobodys} ORDER BY id LIMIT {_SWEPT}")
         self._remove(rows)

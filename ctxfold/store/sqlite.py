@@ -57,7 +57,7 @@ PATIENCE = 3.0
 _LOG_PAGES = 500
 """Pages of the write-ahead log after which a commit takes it into the file."""
 _MARGIN = 500_000
-"""Bytes by which the reserve is larger than the write-ahead log: what one commit may add to it."""
+"""Bytes by which the reserve is larger than the write-ahead log: one commit may add as much."""
 _FREED_PAGES = 64
 """Free pages that are given back at a time on a full disk."""
 _SHORTEST, _LONGEST = 0.000_5, 0.02
@@ -75,7 +75,7 @@ class Guard:
     """The right to write to a store, held by one process at a time.
 
     Args:
-        store: the file of the store; the file to lock is made beside it, private to its owner.
+        store: the file of the store; the file to lock is made in its folder, private to its owner.
         wait: seconds to wait for another holder.
     """
 
@@ -107,7 +107,7 @@ class Guard:
                 self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
         except OSError as error:
             raise ReadOnlyStore(
-                f"{self._store} cannot be locked ({error.strerror}); check the rights of its folder or name another store"
+                f"{self._store} cannot be locked ({error.strerror}); check its folder's rights or name another store"
             ) from error
         try:
             _lock(self._file)
@@ -125,7 +125,7 @@ class Guard:
             _unlock(self._file)
 
     def reserve(self, size: int) -> None:
-        """Let the locked file have so many bytes, unless they were given up. Raises FullDisk: there is no room."""
+        """Let the locked file have so many bytes, unless they were given up. Raises FullDisk: the disk is full."""
         if self._file is None or self._gave_up or os.lseek(self._file, 0, os.SEEK_END) >= size:
             return
         try:
@@ -255,7 +255,7 @@ class Sqlite:
         self.run("PRAGMA secure_delete = FAST")
 
     def _log_size(self) -> int:
-        """Bytes of the write-ahead log, 0 where there is none."""
+        """Bytes of the write-ahead log, 0 without one."""
         try:
             return os.stat(f"{self._address}-wal").st_size
         except FileNotFoundError:
@@ -319,10 +319,10 @@ class Store:
                 return remove(rows)
 
     def scrub(self) -> None:
-        """Rewrite the file so that nothing removed remains in it, the write-ahead log included.
+        """Rewrite the file so that nothing that was removed remains in it, the write-ahead log included.
 
         Raises:
-            BusyStore: another process reads or writes. No reader to come sees what was removed, but its bytes remain.
+            BusyStore: another process reads or writes. No new reader sees the removed rows, but their bytes remain.
             StoreError: the same, for another reason.
         """
         with self._lock:
@@ -447,7 +447,7 @@ def _make_private(path: Path) -> bool:
 
     Raises:
         CorruptStore: it is empty.
-        NotOurStore: it belongs to another program, or is no file.
+        NotOurStore: a folder, a device or the like.
         ReadOnlyStore: it is missing and cannot be made, or cannot be read.
     """
     try:
