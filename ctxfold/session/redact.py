@@ -18,7 +18,8 @@ from ctxfold.session.commits import GENESIS, NAMES, Happened, advance, dump_payl
 from ctxfold.session.transfer import dump_session, store_session
 from ctxfold.session.verify import replay
 from ctxfold.store.codec import encode
-from ctxfold.store.rows import HeadRow, Writing
+from ctxfold.store.rows import Writing
+from ctxfold.store.tables import HeadRow
 from ctxfold.text.secrets import Copies, Readings
 from ctxfold.workspace import dump_lines, load_lines
 

@@ -20,7 +20,8 @@ from ctxfold.session.open import check_path, find_address, find_session, open_st
 from ctxfold.session.verify import verify
 from ctxfold.store import is_there, open_store
 from ctxfold.store.codec import decode, encode
-from ctxfold.store.rows import KEYS, Reading, Writing
+from ctxfold.store.rows import Reading, Writing
+from ctxfold.store.tables import KEYS
 from ctxfold.text.json import strictly
 from ctxfold.tokens import MIN_BUDGET
 

@@ -11,7 +11,8 @@ from ctxfold.session.commits import GENESIS, compute_revision
 from ctxfold.session.load import hash_tile, read_tile, split_cover
 from ctxfold.session.record import material_of
 from ctxfold.store.codec import decode, unpack
-from ctxfold.store.rows import EventRow, Reading, State
+from ctxfold.store.rows import Reading
+from ctxfold.store.tables import EventRow, State
 
 
 def verify(tx: Reading, session: int) -> int:
