@@ -334,7 +334,7 @@ def _mask_line(line: Line, mask: Mask) -> Line:
     """A line with its text masked; the marks of who speaks stay."""
     opening = line.text[: len(line.text) - len(line.text.lstrip("<> "))] if mask is stars else ""
     text = opening + mask(line.text[len(opening) :])
-    return line if text == line.text else line.reworded(text)
+    return line if text == line.text else line.reword(text)
 
 
 def _mask_ids(trees: Sequence[Tree], mask: Mask) -> dict[str, str]:
