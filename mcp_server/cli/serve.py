@@ -149,9 +149,9 @@ def _read_settings(
 
 def _name_browser(given: Path | None) -> str:
     """Name the browser of the live pages, in one line."""
-    from browser_agent.browser.process import installed
+    from browser_agent.browser.process import find_browsers
 
-    found = given or next(installed(), None)
+    found = given or next(find_browsers(), None)
     return (
         f"live pages: {found}" if found else "live pages: no browser is installed; `ctxfold doctor` says how to get one"
     )
@@ -247,8 +247,9 @@ def wrap(
     from mcp_server.transport.stdio import claim_pipes
 
     pipes = claim_pipes()
+    from mcp_server.wrap.ends import WrapTarget
     from mcp_server.wrap.keeper import Keeper, KeeperSettings
-    from mcp_server.wrap.proxy import WrapTarget, run_wrap
+    from mcp_server.wrap.proxy import run_wrap
 
     keeper = Keeper(KeeperSettings(name, store, budget, measure))
     run_wrap(WrapTarget(command, dict(os.environ), url or "", dict(map(_read_header, headers))), keeper, pipes)

@@ -452,7 +452,7 @@ def _rectify(case: Case, text: str, origin: Origin) -> Refactoring | RefactorRef
         elif due:
             block = blocks.get(prose.block, case.workspace.blocks[prose.block])
             blocks[prose.block] = _reword(block, prose.line, corrected)
-        effects += [Superseded("", "", each.was, "", each.now, each.ref) for each in due]
+        effects += [Superseded(each.was, each.now, each.ref) for each in due]
         touched += sum(len(each.was.split()) for each in due)
         whole += len(prose.text.split()) if due else 0
     tiles: list[Effect] = [
