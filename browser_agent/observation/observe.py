@@ -113,9 +113,8 @@ def observe(
     shown_as = _with_addresses(lines, refs, capture.url) if isinstance(view, Part | Places) and view.links else lines
     room = max(_LEAST, budget - count(heading) - (_STATUS if isinstance(view, Lean | Part) else 0))
     page_room = max(_LEAST, (pages or budget) - count(heading) - _STATUS)
-    shown = _show(
-        capture, root, lines, shown_as, view, Interest(need, capture.structure.shown, before), room, page_room
-    )
+    read = _PageRead(capture, root, lines, shown_as)
+    shown = _show(read, view, Interest(need, capture.structure.shown, before), room, page_room)
     status = _write_status(shown, len(lines), view)
     text = head("\n".join(filter(None, (heading, status, *shown.lines))), budget)
     return Observation(
@@ -157,17 +156,18 @@ class _Shown(NamedTuple):
     places: frozenset[str] = frozenset()
 
 
-def _show(
-    capture: Capture,
-    root: Node,
-    lines: Sequence[Block],
-    shown_as: Sequence[Block],
-    view: View,
-    interest: Interest,
-    room: int,
-    page_room: int,
-) -> _Shown:
-    """Show a view of a page, `lines` written as in `shown_as`, in a room of o200k tokens; one page of the whole has `page_room`."""
+class _PageRead(NamedTuple):
+    """A page as its capture, its tree, its lines, and these as they are shown."""
+
+    capture: Capture
+    root: Node
+    lines: Sequence[Block]
+    shown_as: Sequence[Block]
+
+
+def _show(read: _PageRead, view: View, interest: Interest, room: int, page_room: int) -> _Shown:
+    """Show a view of a page in a room of o200k tokens; one page of the whole has `page_room`."""
+    capture, root, lines, shown_as = read
     before = interest.before
     own = find_own(lines, before)
     part = [shown_as[place] for place in own]
