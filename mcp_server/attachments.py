@@ -16,7 +16,7 @@ from ctxfold import Session
 from ctxfold.errors import InputError, RefError
 from ctxfold.text.words import counted
 from ctxfold.tokens import count
-from ctxfold.view.result import Result, bounded
+from ctxfold.view.result import ToolResult, shorten_result
 from ctxfold.workspace import Block, RawStep, Tile, spans
 from mcp_server.prompts import fill_prompt, read_description
 from mcp_server.sessions.pool import Pools, SessionPool, current_principal, pool_for
@@ -93,7 +93,9 @@ def _frame_steps(name: str, opened: Session, steps: str) -> str:
     blanks = {"session": opened.name, "steps": where, "first": first, "last": last}
     room = opened.budget - count(fill_prompt(f"briefings/{name}.text", view="", **blanks))
     return fill_prompt(
-        f"briefings/{name}.text", view=bounded(Result(opened.recall(where).text, where), "", room).text, **blanks
+        f"briefings/{name}.text",
+        view=shorten_result(ToolResult(opened.recall(where).text, where), "", room).text,
+        **blanks,
     )
 
 

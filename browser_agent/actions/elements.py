@@ -243,17 +243,6 @@ def _letters(name: str) -> str:
 _ASIDE = ((0.1, 0.5), (0.9, 0.5), (0.5, 0.1), (0.5, 0.9))
 """Places of an element, in parts of its width and height, where one with a covered middle is clicked."""
 _ASIDE_MS = 250
-_COVER = """e => {
-  const box = e.getBoundingClientRect();
-  let cover = document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2);
-  if (!cover || e.contains(cover)) return [];
-  for (let up = cover; up && up !== document.body && !up.contains(e); up = up.parentElement) cover = up;
-  const controls = [cover, ...cover.querySelectorAll('a[href],button,input,select,textarea,[role=button],[role=link]')];
-  const name = c => c.getAttribute('aria-label') || c.innerText || c.value || c.title || '';
-  return controls.map(c => name(c).replace(/\\s+/g, ' ').trim()).filter(Boolean).slice(0, 20);
-}"""
-"""The names of the controls that lie over the middle of an element."""
-_COVERING = 4
 _SCROLL = files("browser_agent.actions").joinpath("scroll.js").read_text(encoding="utf-8")
 _GROWS = 1.0
 """Seconds in which a list that goes on without an end brings its next part."""
@@ -283,10 +272,8 @@ async def click(window: Window, action: act.Click) -> str:
     try:
         await element.attempt(element.locator.click())
     except Stop as stop:
-        if not stop.covered:
+        if not stop.covered or not await _click_aside(element):
             raise
-        if not await _click_aside(element):
-            raise await _name_cover(element) from stop
     return f"clicked {action.ref}"
 
 
@@ -302,19 +289,6 @@ async def _click_aside(element: Element) -> bool:
             await window.run(element.locator.click(position=place, timeout=_ASIDE_MS), window.limits.probe)
             return True
     return False
-
-
-async def _name_cover(element: Element) -> Stop:
-    """Name the controls of whatever covers an element, by their refs."""
-    window = element.window
-    try:
-        names = await window.run(element.locator.evaluate(_COVER), window.limits.probe)
-    except (Error, TimeoutError):
-        names = []
-    called = {clean(str(name)) for name in names} - {""}
-    refs = [one.ref for one in window.controls.now.values() if one.name in called and one.ref != element.ref]
-    what = f", which holds {', '.join(refs[:_COVERING])}; use that first" if refs else "; deal with that one first"
-    return Stop("not_possible", f"another element covers {element.ref}{what}", covered=True)
 
 
 async def press(window: Window, action: act.Press) -> str | Said:

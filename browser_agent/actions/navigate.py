@@ -21,21 +21,6 @@ _CONNECTIONS = 6
 """How many connections a browser opens to one host at a time."""
 _INTERRUPTED = "interrupted by another navigation"
 _NET = re.compile(r"net::ERR_([A-Z_]+)")
-_NET_REASONS = {
-    "NAME_NOT_RESOLVED": "no host of that name is known",
-    "CONNECTION_REFUSED": "nothing answers at that address",
-    "CONNECTION_RESET": "the server broke the connection off",
-    "CONNECTION_CLOSED": "the server broke the connection off",
-    "EMPTY_RESPONSE": "the server sent nothing",
-    "CONNECTION_TIMED_OUT": "the server does not answer",
-    "ADDRESS_UNREACHABLE": "there is no way to that host",
-    "INTERNET_DISCONNECTED": "this machine is offline",
-    "TOO_MANY_REDIRECTS": "the server redirects in circles",
-    "INVALID_URL": "that is not an address",
-    "UNSAFE_PORT": "browsers refuse that port",
-    "SSL_PROTOCOL_ERROR": "the server speaks no proper TLS there; http:// may work",
-}
-"""Chromium's errors in our words."""
 _RULES = {
     "allowed": "the address was refused",
     "domain": "that domain is not allowed; start again with --allow DOMAIN to reach it",
@@ -145,13 +130,9 @@ def _check_rule(window: Window, url: str) -> None:
 
 
 def _explain(message: str) -> str:
+    """Why an address was not opened, in Chromium's words, such as `connection refused`."""
     code = _NET.search(message)
-    if code is None:
-        return "the address cannot be opened"
-    name = code[1]
-    if name.startswith("CERT_"):
-        return "the server's certificate is not valid"
-    return _NET_REASONS.get(name, f"the address cannot be opened ({name.lower().replace('_', ' ')})")
+    return "the address cannot be opened" + (f": {code[1].lower().replace('_', ' ')}" if code is not None else "")
 
 
 async def answer_dialog(window: Window, action: Dialog) -> str:
@@ -163,9 +144,13 @@ async def answer_dialog(window: Window, action: Dialog) -> str:
 
 async def use_tab(window: Window, action: Tab) -> str:
     """List, open, switch or close tabs. Raises Stop: no such tab, or its address cannot be opened."""
+    pages = window.pages
+    if action.index is not None and action.index > len(pages):
+        raise Stop("nothing_to_do", f"there is no such tab; {len(pages)} open")
+    page = pages[action.index - 1] if action.index is not None else window.page
     match action.op:
         case "list":
-            return f"{len(window.pages)} open"
+            return f"{len(pages)} open"
         case "new":
             if action.url is not None:
                 check_address(action.url)
@@ -174,13 +159,11 @@ async def use_tab(window: Window, action: Tab) -> str:
                 await navigate(window, Navigate(kind="navigate", url=action.url))
             return "opened a tab"
         case "switch":
-            page = window.pages[_tab_index(window, action.index)]
             window.turn_to(page)
             await window.run(page.bring_to_front(), window.limits.action)
             return "switched tabs"
         case "close":
-            page = window.pages[_tab_index(window, action.index)] if action.index else window.page
-            if len(window.pages) == 1:
+            if len(pages) == 1:
                 await window.open_tab()
             try:
                 await window.run(page.close(), window.limits.action)
@@ -189,12 +172,6 @@ async def use_tab(window: Window, action: Tab) -> str:
             return "closed the tab"
         case _:
             assert_never(action.op)
-
-
-def _tab_index(window: Window, index: int | None) -> int:
-    if index is None or index > len(window.pages):
-        raise Stop("nothing_to_do", f"there is no such tab; {len(window.pages)} open")
-    return index - 1
 
 
 _QUIET = files("browser_agent.actions").joinpath("quiet.js").read_text(encoding="utf-8")
@@ -212,21 +189,20 @@ _SUGGESTS = 0.35
 
 async def wait_for(window: Window, action: WaitFor) -> str:
     """Wait for a text, an address or an event. Raises Stop: it did not come within the time given."""
-    time = action.seconds * 1000
-    page = window.page
+    page, events, most, part = window.page, window.events, action.seconds * 1000, action.url or ""
     try:
+        if action.event == "quiet":
+            await settle(window, page, events.mark(), action.seconds)
+            return "it came"
         if action.text is not None:
-            work = page.get_by_text(action.text).first.wait_for(state="visible", timeout=time)
-            await window.run(work, action.seconds + 0.3)
+            work = page.get_by_text(action.text).first.wait_for(state="visible", timeout=most)
         elif action.url is not None:
-            part = action.url
-            await window.run(page.wait_for_url(lambda url: part in url, timeout=time), action.seconds + 0.3)
-        elif action.event == "load":
-            if not await window.events.until(lambda: not window.events.loading(), action.seconds):
-                raise TimeoutError
-            await window.run(page.wait_for_load_state("load", timeout=time), action.seconds + 0.3)
+            work = page.wait_for_url(lambda url: part in url, timeout=most)
+        elif await events.until(lambda: not events.loading(), action.seconds):
+            work = page.wait_for_load_state("load", timeout=most)
         else:
-            await settle(window, page, window.events.mark(), action.seconds)
+            raise TimeoutError
+        await window.run(work, action.seconds + 0.3)
     except TimeoutError as error:
         raise Stop("timed_out", f"it did not come within {action.seconds:g} s") from error
     except Error as error:

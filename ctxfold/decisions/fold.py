@@ -1,4 +1,4 @@
-"""Directive, tile, price, water marks, applier."""
+"""Folding: the directive, the tile of a written summary with what is kept of its steps, water marks, the applier."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ctxfold.select import pieces_of_lines, write
 from ctxfold.select.pieces import cut_line, values_in
 from ctxfold.tokens import count_lines
 from ctxfold.view.fit import demote_lifted, name_steps, show
-from ctxfold.view.trail import changes_of, trail
+from ctxfold.view.trail import changes_of, write_trail
 from ctxfold.workspace import Block, Intent, Older, Origin, RawStep, Status, Tile, Workspace, spans
 
 
@@ -32,16 +32,17 @@ class FoldDirective(BaseModel):
 
 
 def find_stretch(workspace: Workspace, first: int | None, last: int | None) -> tuple[Block, ...]:
-    """The blocks from a first step (None for the last alone) to a last one (None for the latest).
+    """Return the blocks from a first step (None for the last alone) to a last one (None for the latest).
 
-    Raises FoldError: nothing to fold, a step that is not on this path, ends in the wrong order, or a cut through a tile.
+    Raises FoldError: nothing to fold, a step that is not on this path, ends in the wrong order, or a cut through a
+    tile.
     """
     start, end = _bounds(workspace, first, last)
     return workspace.blocks[start:end]
 
 
 def _bounds(workspace: Workspace, first: int | None, last: int | None) -> tuple[int, int]:
-    """Where those blocks stand: from the first up to, not with, the second."""
+    """The range of those blocks."""
     blocks = workspace.blocks
     if not blocks:
         raise FoldError("nothing to fold yet; record a step first")
@@ -62,7 +63,7 @@ def _cut(step: int, block: Block) -> str:
 
 
 def _holding(workspace: Workspace, step: int) -> int:
-    """The block that holds a step."""
+    """The index of the block that holds a step."""
     at = workspace.holding(step)
     if at is not None:
         return at
@@ -77,7 +78,9 @@ def _before(older: Older | None) -> str:
 
 
 def fold(workspace: Workspace, tile: Tile) -> Workspace:
-    """Put a tile in place of the blocks whose steps it stands for. Pure. Raises FoldError: those steps are not whole blocks of this workspace."""
+    """Put a tile in place of the blocks whose steps it stands for. Pure. Raises FoldError: those steps are not whole
+    blocks of this workspace.
+    """
     start, end = _bounds(workspace, tile.first, tile.last)
     blocks = workspace.blocks
     if tuple(step for block in blocks[start:end] for step in block.steps) != tile.steps:
@@ -97,12 +100,13 @@ class FoldSettings:
 
     Attributes:
         high: the high-water mark, from which the cover is consolidated.
-        low: the low-water mark, down to which it is worked.
-        full: share that the newest steps fill in full after it; more where the session edits documents that stand in them, up to what `least` and the user's words leave.
-        latest: the most that counts of the newest step: what is above it is bounded in the view.
-        least: share that the older steps get at least.
-        micro: share of a step that folding it alone leaves.
-        front: the most that a summary in front of the older steps takes.
+        low: the low-water mark, down to which it is consolidated.
+        full: the newest steps in full; more if the session edits documents that they hold, up to what `least` and the
+            user's words leave.
+        latest: the most that the newest step counts: a view bounds what is above it.
+        least: the least for the older steps.
+        micro: the share of a step that folding it alone leaves.
+        front: the most for a summary in front of the older steps.
     """
 
     high: float = 0.90
@@ -121,24 +125,27 @@ class FoldSettings:
             )
 
     def of(self, budget: int) -> FoldSettings:
-        """The settings at a budget: those a caller gives stand, the usual ones are higher where there is no room to spare and no prefix worth a cache."""
+        """Return the settings at a budget: the default marks are higher at a small one, where no prefix is worth a
+        cache.
+        """
         return replace(self, high=1.0, low=0.80) if budget < _SMALL and self == SETTINGS else self
 
 
 SETTINGS = FoldSettings()
-"""The water marks and shares where a caller gives none."""
+"""The default water marks and shares."""
 
 
 TRAIL = 0.1
-"""Of what older steps may take, what the trail of artifacts may take at most."""
+"""The most of the older steps' room for the trail of changed files and records."""
 
 _SNAPSHOT = 2
-"""Times its price in a view that a stretch counts for at most where its raw records are larger, as the snapshots of pages are."""
+"""Steps with larger raw records, as page snapshots are, count for at most so many times their price in a view."""
 
 
 def write_tile(workspace: Workspace, blocks: Sequence[Block], number: int, summary: str, origin: Origin) -> Tile:
-    """The tile of a summary that a host or a model wrote; the user's words, findings, what is in use since, and the names of what it leaves out stand
-    beside it. Raises FoldError: it is empty, or costs more, with what stands beside it, than what it would replace.
+    """Return the tile of a written summary, with the user's words, findings, values in use and names of the steps.
+
+    Raises FoldError: the summary is empty, or the tile would cost more than its blocks.
     """
     summary = summary.strip()
     if not summary:
@@ -149,17 +156,20 @@ def write_tile(workspace: Workspace, blocks: Sequence[Block], number: int, summa
     lines = keep_beside(blocks, summary, find_values_in_force(blocks, later, workspace.intent), workspace.intent.lifted)
     took = price_blocks(*blocks)
     steps = tuple(step for block in blocks for step in block.steps)
-    changed = trail(changes_of(blocks), steps, int(TRAIL * took), "\n".join([summary, *(line.text for line in lines)]))
+    changed = write_trail(changes_of(blocks), steps, int(TRAIL * took), "\n".join([summary, *(line.text for line in lines)]))
     lines = (*lines, *([changed] if changed else []))
     tile = make_tile(blocks, number, summary, lines, origin)
     gives = price_blocks(tile)
-    gone = name_steps(tile.steps, tile.raw, [line for block in blocks for line in block.lines], tile.text, _SNAPSHOT * took)
+    gone = name_steps(
+        tile.steps, tile.raw, [line for block in blocks for line in block.lines], tile.text, _SNAPSHOT * took
+    )
     if gone is not None and gives + gone.tokens < took:
         return make_tile(blocks, number, summary, (*lines, gone), origin)
     if gives >= took:
         beside = sum(line.tokens for line in lines)
         raise FoldError(
-            f"this summary would cost {gives} tokens, {beside} of them for what must stand beside it, for the {took} of {spans(tile.steps)}; shorten it, or fold more steps"
+            f"this summary would cost {gives} tokens, {beside} of them for lines that must stay, and {spans(tile.steps)} "
+            f"costs {took}; shorten it, or fold more steps"
         )
     return tile
 
@@ -173,7 +183,7 @@ def make_tile(
     whole: bool = False,
     status: Status | None = None,
 ) -> Tile:
-    """A tile for blocks, its price counted. `whole`: whether every line of them stands; `status`: how they ended, None lets the evidence say."""
+    """Return a tile for blocks. `whole`: it keeps every line of them; `status`: None takes it from the evidence."""
     steps = tuple(step for block in blocks for step in block.steps)
     raw = sum(block.raw for block in blocks)
     untrusted = any(line.untrusted for block in blocks for line in block.lines) or any(
@@ -185,12 +195,12 @@ def make_tile(
 
 
 def price_blocks(*blocks: Block) -> int:
-    """o200k tokens of blocks as a view shows them, their seams counted."""
+    """Return the o200k tokens of blocks in a view, with the lines between them."""
     return count_lines(["", *(text for block in blocks for text in show(block).texts), ""])
 
 
 def status_of(blocks: Sequence[Block]) -> Status:
-    """How a stretch ended, from evidence: a failed tile at its end fails it, an unsettled step leaves it partial."""
+    """Return how blocks ended: as the last tile did, or partial if the last step is not settled."""
     last = blocks[-1]
     match last:
         case Tile():
@@ -200,17 +210,17 @@ def status_of(blocks: Sequence[Block]) -> Status:
 
 
 def list_values(lines: Iterable[Line]) -> set[str]:
-    """What of lines has to be exact to be of use, lower case."""
+    """Return the values of lines that must stay exact, in lower case."""
     return {value for line in lines for piece in cut_line(line) for value, _ in piece.values if len(value) > 1}
 
 
 def values_said(text: str) -> set[str]:
-    """The same of a text, whatever its length."""
+    """Return the values of a text that must stay exact, in lower case."""
     return {value for row in text.splitlines() for value in values_in(row)}
 
 
 def find_values_in_force(blocks: Sequence[Block], naming: Sequence[Block], intent: Intent) -> set[str]:
-    """The values with a digit of a stretch that are in use: calls or words of `naming` name them, or an open item or a constraint holds them."""
+    """Return the values with a digit that are in use: `naming`, an open item or a constraint names them."""
     named = list_values(
         line
         for block in naming
@@ -228,9 +238,10 @@ def find_values_in_force(blocks: Sequence[Block], naming: Sequence[Block], inten
 def keep_beside(
     blocks: Sequence[Block], summary: str, needed: set[str], lifted: frozenset[str] = frozenset()
 ) -> tuple[Line, ...]:
-    """The lines of a stretch that stay beside a summary, shortened to what they stay for.
+    """Return the lines of blocks that are kept with a summary, shortened: the user's words, findings, needed values.
 
-    Each needed value stands in the summary, or else in the first line that holds it, with the call it answers. `lifted`: findings that hold no more.
+    A needed value that the summary lacks is kept in its first line, with the call. `lifted`: findings that no longer
+    hold.
     """
     lines = [line for block in blocks for line in demote_lifted(block.lines, lifted)]
     stays = {at for at, line in enumerate(lines) if line.kind in ("user", "note")}

@@ -1,4 +1,4 @@
-"""What is folded when; the memory; its plain fall-back."""
+"""Consolidation: which steps are folded at which budget, and the tile that the selector makes of them."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from ctxfold.errors import FoldError
 from ctxfold.log.lines import Line
 from ctxfold.tokens import count, count_lines
 from ctxfold.view.fit import Shown, address_lines, condense, name_steps, shorten_summaries, show
-from ctxfold.view.trail import changes_of, trail, without_repeats
+from ctxfold.view.trail import changes_of, drop_repeats, write_trail
 from ctxfold.workspace import Block, Origin, RawStep, Tile, Workspace, spans
 
 _LEAST = 4
-"""o200k tokens that a fold saves at least."""
+"""o200k tokens that a fold must save."""
 _ROOM_A_WORD = 2
-"""How much room older steps get at least for each token that the user said in them."""
+"""Tokens of room that older steps get at least for each token of the user's words in them."""
 _DOCUMENT = 100
-"""o200k tokens from which a text that stands in lines counts as a document."""
+"""The least o200k tokens of a step that is folded alone."""
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """What is due: the blocks to fold, the newest that stay full behind them, and the o200k tokens of the tile."""
+    """The blocks to fold, the newest ones that stay in full, and the room of the tile in o200k tokens."""
 
     blocks: Sequence[Block]
     newest: Sequence[Block]
@@ -32,30 +32,30 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class Front:
-    """A summary that stands in front of what is chosen of older steps, and who wrote it."""
+    """A summary that precedes the lines chosen from older steps, and its author."""
 
     text: str
     origin: Origin
 
 
 def find_front(blocks: Sequence[Block]) -> Front | None:
-    """What stands in front of blocks already; None where nobody wrote it."""
+    """Return the summary in front of blocks; None if nobody wrote one."""
     fronts = [block for block in blocks if isinstance(block, Tile) and block.front]
     return Front("\n".join(block.summary for block in fronts), fronts[-1].origin) if fronts else None
 
 
 def front_room(budget: int, settings: FoldSettings) -> int:
-    """o200k tokens that a summary in front of the older steps may take, the same at each consolidation."""
+    """Return the o200k tokens of a summary in front of the older steps."""
     return int(settings.front * budget)
 
 
 def choose_batch(workspace: Workspace, budget: int, settings: FoldSettings) -> Batch | None:
-    """What to fold so that the cover stands at the low-water mark of a budget; None below the high one, or where nothing may be folded."""
+    """Return the blocks to fold down to the low-water mark; None below the high one, or if nothing may be folded."""
     settings = settings.of(budget)
     blocks, older = workspace.blocks, 0 if workspace.older is None else workspace.older.raw
     if workspace.tokens + older <= settings.high * budget:
         return None
-    costs = [block.tokens for block in without_repeats(blocks)]
+    costs = [block.tokens for block in drop_repeats(blocks)]
     if sum(costs) + older <= settings.high * budget:
         return None
     end, full, said = len(blocks), 0, sum(_said(block) for block in blocks)
@@ -72,7 +72,7 @@ def choose_batch(workspace: Workspace, budget: int, settings: FoldSettings) -> B
     if end == 0 or (end == 1 and isinstance(blocks[0], Tile)):
         return None
     bounded = max(blocks[-1].tokens - int(settings.latest * budget), 0)
-    standing = price_blocks(*without_repeats(blocks[end:])) - bounded
+    standing = price_blocks(*drop_repeats(blocks[end:])) - bounded
     return Batch(blocks[:end], blocks[end:], max(int(settings.low * budget) - standing, int(settings.least * budget)))
 
 
@@ -82,7 +82,7 @@ def _said(block: Block) -> int:
 
 
 def _documents(blocks: Sequence[Block]) -> float:
-    """The share that documents have in what stands in full; none where no call brought one, since only who edits a text must quote it."""
+    """The share of documents in the raw steps; 0 unless a call brought one, since only who edits a text must quote it."""
     if not any(line.kind == "call" and line.is_document for block in blocks for line in block.lines):
         return 0.0
     lines = [line for block in blocks if isinstance(block, RawStep) for line in block.lines]
@@ -92,16 +92,16 @@ def _documents(blocks: Sequence[Block]) -> float:
 def choose_tile(
     batch: Batch, opened: Sequence[Block], number: int, budget: int, query: Sequence[str], front: Front | None = None
 ) -> Tile:
-    """The tile the embedded folder makes of a batch; it never costs more than its blocks do.
+    """Return the tile of a batch, as the selector fills it; it never costs more than its blocks.
 
-    `opened`: the same steps with more of their lines, read from the log; `front`: what was written to stand in front, None keeps what there is.
+    `opened`: the same steps with more of their lines; `front`: a new summary in front, None keeps the one there is.
     """
     blocks = [show(block) for block in opened]
     room = min(batch.room, price_blocks(*batch.blocks) - _LEAST)
     before = find_front(batch.blocks)
     summary = front.text if front else _summaries(before, opened, room // 2, query)
     steps = tuple(step for block in batch.blocks for step in block.steps)
-    changed = trail(changes_of(batch.blocks), steps, int(TRAIL * room), summary)
+    changed = write_trail(changes_of(batch.blocks), steps, int(TRAIL * room), summary)
     room = max(room - count(summary) - (changed.tokens if changed else 0), 0)
     made = condense(blocks, [show(block) for block in batch.newest], room, budget, query)
     lines = _with_stubs(blocks, made, room - count_lines(address_lines([line for each in made for line in each])))
@@ -117,7 +117,7 @@ def choose_tile(
 def shorten_tile(
     workspace: Workspace, blocks: Sequence[Block], number: int, settings: FoldSettings, query: Sequence[str]
 ) -> Tile:
-    """The tile of a stretch that someone asked to fold without saying how; a `FoldError` where it would cost more as a tile."""
+    """Return the tile of blocks that somebody folds without a summary. Raises FoldError: it would cost more."""
     first = workspace.blocks.index(blocks[0])
     newest = workspace.blocks[first + len(blocks) :]
     tokens, said = sum(block.tokens for block in blocks), sum(_said(block) for block in blocks)
@@ -126,22 +126,20 @@ def shorten_tile(
         every = tuple(line for block in blocks for line in block.lines)
         tile = make_tile(blocks, number, _summaries(None, blocks, tokens, query), every, "embedded", whole=True)
         if price_blocks(tile) > price_blocks(*blocks):
-            raise FoldError(f"{spans(tile.steps)} is short and stands as it is; fold more steps, or give a summary")
+            raise FoldError(f"{spans(tile.steps)} is too short to fold; fold more steps, or give a summary")
         return tile
     return choose_tile(Batch(blocks, newest, room), blocks, number, max(tokens, 3 * said), query)
 
 
 def _summaries(before: Front | None, blocks: Sequence[Block], room: int, query: Sequence[str]) -> str:
-    """What stands in front of a tile that is folded again, and what hosts and models wrote of tiles in it: within a room of o200k tokens their best
-    sentences.
-    """
+    """The summary in front and those of the tiles inside: their best sentences within a room of o200k tokens."""
     written = [block.summary for block in blocks if isinstance(block, Tile) and block.summary]
     every = [*([before.text] if before else []), *written]
     return "\n".join(filter(None, shorten_summaries(every, room, query)))
 
 
 def _with_stubs(blocks: Sequence[Shown], made: Sequence[list[Line]], room: int) -> list[Line]:
-    """The lines, and where nothing stands of neighbouring blocks a word for all of them, as far as there is room."""
+    """The lines, with one short line for neighbouring blocks of which none was chosen, as far as there is room."""
     found: list[Line] = []
     gone: list[Shown] = []
 

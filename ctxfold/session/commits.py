@@ -173,7 +173,8 @@ def undo(tx: Writing, session: int, here: HeadRow) -> tuple[HeadRow, EventRow]:
 
 
 def redo(tx: Writing, session: int, here: HeadRow) -> tuple[HeadRow, EventRow]:
-    """Void the last undo of a branch, as an event. Returns the branch to continue on, and the decision that holds again.
+    """Void the last undo of a branch, as an event. Returns the branch to continue on, and the decision that holds
+    again.
 
     Raises:
         UndoError: nothing was undone, or a decision was made since.

@@ -99,7 +99,9 @@ def put_tile(tx: Writing, session: int, state: State, tile: Tile, said: tuple[De
 
 
 def cover_with(tx: Writing, session: int, cover: int, tile: Tile) -> tuple[int, bytes]:
-    """Store a tile and a cover that has it in place of the tiles inside it. Returns that cover's cell and the tile's hash."""
+    """Store a tile and a cover that has it in place of the tiles inside it. Returns that cover's cell and the tile's
+    hash.
+    """
     body = canonical(dump_tile(tile))
     tx.cover.add_tile(session, tile.number, tile.first, tile.last, tile.tokens, pack_text(body))
     cover, kept = split_cover(tx, session, cover, tile)
@@ -130,7 +132,8 @@ def split_cover(tx: Reading, session: int, cover: int, tile: Tile) -> tuple[int,
 REACH = 64_000
 """o200k tokens of blocks that are loaded if no larger view is wanted."""
 _PART = 4
-"""One block counts for at most a quarter of these tokens, so that a huge result does not keep older tiles from loading."""
+"""One block counts for at most a quarter of these tokens, so that a huge result does not keep older tiles from loading.
+"""
 TIMEOUT = 600.0
 """Seconds after which a call without an answer no longer keeps its step from being consolidated."""
 _WORDS = 60
@@ -140,7 +143,8 @@ _CHUNK = 256
 
 
 def load(tx: Reading, session: int, state: State, reach: int = REACH, upto: int | None = None) -> Workspace:
-    """Return the workspace of a revision: blocks of at least `reach` o200k tokens, newest first, and back to step `upto`.
+    """Return the workspace of a revision: blocks of at least `reach` o200k tokens, newest first, and back to step
+    `upto`.
 
     Raises:
         CorruptStore: a part of it cannot be read.

@@ -95,7 +95,9 @@ def _recall_lines(tx: Reading, session: int, ref: RangeRef) -> Recalled:
 
 
 def _join_branches(tx: Reading, session: int, numbers: Sequence[int], branch: str, reading: bool) -> str:
-    """The records of steps in the order of the log, each run under the name of its branch: the reader's own if it is on that."""
+    """The records of steps in the order of the log, each run under the name of its branch: the reader's own if it is on
+    that.
+    """
     heads = sorted(tx.forest.heads(session), key=lambda head: (head.name != branch, head.id))
     paths = [(head.name, dict(tx.log.path(session, state_of(tx, session, head).tip))) for head in heads]
     runs: list[tuple[str, list[int]]] = []
@@ -282,7 +284,8 @@ def _cut(line: str, place: int) -> str:
 
 
 _EXACT_VALUE = re.compile(r"[\d@_/\\]")
-"""A sign of a value that nobody can guess from its words: a digit, or what joins parts of a path, an address or a name."""
+"""A sign of a value that nobody can guess from its words: a digit, or what joins parts of a path, an address or a name.
+"""
 _PATH = re.compile(r"(?!\w+://)[^\s\"'`*?<>|]*(?:[/\\][^\s\"'`*?<>|]*\w|\w\.[A-Za-z]\w*)")
 """An argument that is a path and nothing else."""
 _HALVING = 10

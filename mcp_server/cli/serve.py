@@ -149,9 +149,9 @@ def _read_settings(
 
 def _name_browser(given: Path | None) -> str:
     """Name the browser of the live pages, in one line."""
-    from browser_agent.browser.process import installed
+    from browser_agent.browser.process import find_browsers
 
-    found = given or next(installed(), None)
+    found = given or next(find_browsers(), None)
     return (
         f"live pages: {found}" if found else "live pages: no browser is installed; `ctxfold doctor` says how to get one"
     )
@@ -217,14 +217,6 @@ _NAME = 40
     help="With --url: sent with each request; env:VARIABLE keeps a secret off the command line.",
 )
 @click.option("--measure", is_flag=True, help="Change and keep nothing; report at the end what would be saved.")
-@click.option(
-    "--timeout",
-    type=click.FloatRange(1),
-    default=600,
-    show_default=True,
-    metavar="SECONDS",
-    help="How long the server may be silent during a call.",
-)
 @store_option
 @click.argument("command", nargs=-1, type=click.UNPROCESSED)
 def wrap(
@@ -233,7 +225,6 @@ def wrap(
     url: str | None,
     headers: tuple[str, ...],
     measure: bool,
-    timeout: float,
     store: str | None,
     command: tuple[str, ...],
 ) -> None:
@@ -256,11 +247,12 @@ def wrap(
     from mcp_server.transport.stdio import claim_pipes
 
     pipes = claim_pipes()
+    from mcp_server.wrap.ends import WrapTarget
     from mcp_server.wrap.keeper import Keeper, KeeperSettings
-    from mcp_server.wrap.proxy import WrapTarget, run_wrap
+    from mcp_server.wrap.proxy import run_wrap
 
     keeper = Keeper(KeeperSettings(name, store, budget, measure))
-    run_wrap(WrapTarget(command, dict(os.environ), url or "", dict(map(_read_header, headers)), timeout), keeper, pipes)
+    run_wrap(WrapTarget(command, dict(os.environ), url or "", dict(map(_read_header, headers))), keeper, pipes)
 
 
 def _name_session(words: Sequence[str]) -> str:

@@ -17,7 +17,7 @@ from ctxfold.messages.files import Transcript
 from ctxfold.messages.hosts import HOSTS, name_conversation, read_hook_call
 from ctxfold.text.secrets import without_keys
 from ctxfold.tokens import MIN_BUDGET, count
-from ctxfold.view.result import LEAST, NOWHERE, Result, bounded
+from ctxfold.view.result import LEAST, NOWHERE, ToolResult, shorten_result
 from mcp_server.prompts import fill_prompt
 
 BUDGET = 2_000
@@ -157,7 +157,7 @@ def bound_result(session: Session, call: Call, answer: Any) -> Any | None:
     if not long:
         return None
     need, budget = " ".join(_list_texts(call.args)), max(BUDGET // len(long), LEAST)
-    made = {text: bounded(Result(text, NOWHERE), need, budget) for text in long}
+    made = {text: shorten_result(ToolResult(text, NOWHERE), need, budget) for text in long}
     if texts == long:
         whole, shown = long[0], made[long[0]].body
     else:

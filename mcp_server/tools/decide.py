@@ -10,10 +10,10 @@ from mcp_types import CallToolResult, TextContent
 from pydantic import BaseModel
 
 from ctxfold import Move, Session
-from ctxfold.decisions.refactor import Operator, Refactored
+from ctxfold.decisions.refactor import Operator
 from ctxfold.decisions.register import parse_statements
 from ctxfold.session.branches import Topic
-from ctxfold.workspace import Intent, Statement, Tile, spans
+from ctxfold.workspace import Intent, Statement, spans
 from mcp_server.sessions.pool import Pools, pool_for
 from mcp_server.tools.results import format_extracts, format_facts, format_tip, shorten
 from mcp_server.tools.spec import LogRef, SessionName, Shorthand, Tokens
@@ -47,12 +47,6 @@ class FoldReply(BaseModel, frozen=True):
     raw_tokens: int
     notes: list[str] = []
 
-    @classmethod
-    def of(cls, tile: Tile, notes: list[str]) -> FoldReply:
-        """The facts of a tile that was made."""
-        where, raw = spans(tile.steps), tile.raw
-        return cls(block=tile.id, steps=where, scale=tile.scale, tokens=tile.tokens, raw_tokens=raw, notes=notes)
-
 
 async def fold(
     session: SessionName, ctx: Context[Pools], summary: str = "", first_step: int = 0, last_step: int = 0
@@ -64,8 +58,17 @@ async def fold(
     else:
         decided = await pool.deciders.fold(pool.lease(session), first, last)
         tile, note = decided.made, decided.note
-    beside = f"kept outside it, because it is in use: {', '.join(tile.beside)}" if tile.beside else ""
-    return format_facts(FoldReply.of(tile, [each for each in (note, beside) if each]))
+    outside = f"kept outside it, because it is in use: {', '.join(tile.beside)}" if tile.beside else ""
+    return format_facts(
+        FoldReply(
+            block=tile.id,
+            steps=spans(tile.steps),
+            scale=tile.scale,
+            tokens=tile.tokens,
+            raw_tokens=tile.raw,
+            notes=[text for text in (note, outside) if text],
+        )
+    )
 
 
 class TodoEntry(Shorthand, frozen=True, extra="forbid"):
@@ -142,21 +145,6 @@ class Mended(BaseModel, frozen=True):
     tokens: int
     notes: list[str] = []
 
-    @classmethod
-    def of(cls, done: Refactored, notes: list[str]) -> Mended:
-        """The facts of a refactoring."""
-        was, now = done.tokens
-        where, why = spans(done.steps), done.why
-        return cls(
-            operator=done.operator,
-            applied=done.applied,
-            reason=why,
-            steps=where,
-            was_tokens=was,
-            tokens=now,
-            notes=notes,
-        )
-
 
 async def refactor(
     session: SessionName, ctx: Context[Pools], operator: Literal["auto", Operator] = "auto", text: str = ""
@@ -168,7 +156,18 @@ async def refactor(
     else:
         decided = await pool.deciders.refactor(pool.lease(session), None if operator == "auto" else operator)
         done, note = decided.made, decided.note
-    return format_facts(Mended.of(done, [note] if note else []))
+    was, now = done.tokens
+    return format_facts(
+        Mended(
+            operator=done.operator,
+            applied=done.applied,
+            reason=done.why,
+            steps=spans(done.steps),
+            was_tokens=was,
+            tokens=now,
+            notes=[note] if note else [],
+        )
+    )
 
 
 Action = Literal["auto", "create", "switch", "new_topic", "rename"]

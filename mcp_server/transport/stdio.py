@@ -18,7 +18,7 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from io import TextIOWrapper
 from types import FrameType
-from typing import BinaryIO, NamedTuple, NoReturn, cast
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple, NoReturn, cast
 
 import anyio
 import anyio.from_thread
@@ -36,8 +36,9 @@ from mcp_types import (
 )
 from pydantic import ValidationError
 
-from mcp_server.server import CtxfoldServer
-from mcp_server.sessions.pool import Pools
+if TYPE_CHECKING:
+    from mcp_server.server import CtxfoldServer
+    from mcp_server.sessions.pool import Pools
 
 _LEAVE_SECONDS = 1.5
 """Time to close everything in order; then the process ends whatever it is doing. Hosts kill a server after two."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from jsonschema.exceptions import SchemaError, ValidationError
@@ -16,9 +16,8 @@ from ctxfold import Session
 from ctxfold.errors import CtxfoldError, InputError
 from ctxfold.text.words import counted
 from ctxfold.tokens import count
-from ctxfold.view.result import LEAST, NOWHERE, Bounded, Earlier, Result, bounded
+from ctxfold.view.result import LEAST, NOWHERE, BoundedResult, EarlierResult, ToolResult, shorten_result
 from mcp_server.prompts import read_description
-from mcp_server.tools.results import format_hits, format_recalled
 
 _MAX_EARLIER = 2_000_000
 """Characters of a result that is kept in memory to compare the tool's next one with."""
@@ -105,7 +104,7 @@ class _Draft:
     """A text to record, and its bounded form if it is long."""
 
     text: str
-    short: Bounded | None = None
+    short: BoundedResult | None = None
 
     def show(self, ref: str) -> str:
         """What the host gets for it, with its ref."""
@@ -119,7 +118,7 @@ class Keeper:
         self.settings = settings
         self.meter = Meter()
         self._session: Session | None = None
-        self._earlier: dict[str, Earlier] = {}
+        self._earlier: dict[str, EarlierResult] = {}
         self._lock = threading.Lock()
 
     def close(self) -> None:
@@ -135,6 +134,8 @@ class Keeper:
 
     def recall(self, call: ToolCall) -> dict[str, Any]:
         """The result of a call of our own tool. Anything wrong with it is an error result that says so."""
+        from mcp_server.tools.results import format_hits, format_recalled  # with all tools, which few hosts ever need
+
         ref, query, offset = (call.arguments.get(name) or empty for name, empty in _RECALL_ARGUMENTS)
         try:
             if not isinstance(ref, str) or not isinstance(query, str) or not (ref or query):
@@ -194,7 +195,7 @@ class Keeper:
             passes_whole,
         )
         if len(texts) == 1 and sum(map(len, texts.values())) <= _MAX_EARLIER:
-            self._earlier[call.name] = Earlier(next(iter(texts.values())), refs[0])
+            self._earlier[call.name] = EarlierResult(next(iter(texts.values())), refs[0])
         return None if answer == result or self.settings.measure else answer
 
     def _draft_texts(
@@ -216,8 +217,8 @@ class Keeper:
         ]
         return drafts, {place: number for number, place in enumerate(texts)}
 
-    def _draft(self, call: ToolCall, text: str, budget: int, tool: str, earlier: Earlier | None = None) -> _Draft:
-        return _Draft(text, bounded(Result(text, NOWHERE, tool, earlier), call.need, budget))
+    def _draft(self, call: ToolCall, text: str, budget: int, tool: str, earlier: EarlierResult | None = None) -> _Draft:
+        return _Draft(text, shorten_result(ToolResult(text, NOWHERE, tool, earlier), call.need, budget))
 
     def _shorten_structured(
         self, structured: Any, call: ToolCall, refs: Mapping[str, str], ref: str, tools: ServerTools
@@ -231,7 +232,7 @@ class Keeper:
         most, name = max(self.settings.budget // 2, LEAST), tools.recall_name
 
         def shorten(text: str) -> str:
-            return bounded(Result(text, refs.get(text, ref), name), call.need, most).text
+            return shorten_result(ToolResult(text, refs.get(text, ref), name), call.need, most).text
 
         note = f'All of it: {name}(ref="{ref}"), or {name}(query="a word or an id")'
         short = shorten_structure(structured, self.settings.budget, shorten, note)
@@ -243,13 +244,10 @@ class Keeper:
             return [NOWHERE for _ in drafts]
         session = self._open()
         step = session.record_step(calls=[{"name": call.name, "args": dict(call.arguments), "id": call.id}])
+        shown = [None if draft.short is None else draft.short.body for draft in drafts]
         return [
-            str(
-                session.record_result(
-                    step, call.id, draft.text, shown=None if draft.short is None else draft.short.body
-                )
-            )
-            for draft in drafts
+            str(session.record_result(step, call.id, draft.text, shown=body))
+            for draft, body in zip(drafts, shown, strict=True)
         ]
 
     def _open(self) -> Session:
@@ -261,37 +259,26 @@ class Keeper:
 _RECALL_ARGUMENTS: tuple[tuple[str, Any], ...] = (("ref", ""), ("query", ""), ("offset", 0))
 
 
-@dataclass(slots=True)
-class _MeterRow:
-    results: int = 0
-    raw: int = 0
-    shown: int = 0
-    whole: int = 0
-
-
-@dataclass(slots=True)
 class Meter:
-    """Tokens of results as they came, and as they were passed on or would have been."""
+    """Counts tokens of results as they came, and as they were passed on or would have been."""
 
-    rows: dict[str, _MeterRow] = field(default_factory=dict)
+    def __init__(self) -> None:
+        self._rows: dict[str, list[int]] = {"all": [0, 0, 0, 0]}
 
     def add(self, tool: str, raw: int, shown: int, passes_whole: bool) -> None:
         """Count one result. `passes_whole`: it is long, and its schema permits nothing shorter."""
         for name in (tool, "all"):
-            row = self.rows.setdefault(name, _MeterRow())
-            row.results += 1
-            row.raw += raw
-            row.shown += shown
-            row.whole += passes_whole
+            row = self._rows.get(name, [0, 0, 0, 0])
+            self._rows[name] = [old + new for old, new in zip(row, (1, raw, shown, passes_whole), strict=True)]
 
     def describe(self) -> str:
         """A line for each tool, the largest first, and one for all."""
-        rows = sorted(self.rows.items(), key=lambda item: (item[0] == "all", -item[1].raw))
+        rows = sorted(self._rows.items(), key=lambda item: (item[0] == "all", -item[1][1]))
         return "\n".join(
-            f"{name}: {counted(row.results, 'result')}, {row.raw} tokens, {row.shown} bounded"
-            + (f" ({100 * row.shown / row.raw:.1f} %)" if row.raw else "")
-            + (f", {counted(row.whole, 'long one')} whole" if row.whole else "")
-            for name, row in rows or [("all", _MeterRow())]
+            f"{name}: {counted(results, 'result')}, {raw} tokens, {shown} bounded"
+            + (f" ({100 * shown / raw:.1f} %)" if raw else "")
+            + (f", {counted(whole, 'long one')} whole" if whole else "")
+            for name, (results, raw, shown, whole) in rows
         )
 
 

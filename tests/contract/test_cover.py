@@ -138,7 +138,7 @@ def test_a_fold_of_what_is_short_already_is_refused_where_it_would_grow_the_view
     session.fold(summary="Went on.", first_step=2, last_step=2)
     session.record_turn(user="room")
     before, log = session.view(60_000), len(events(session))
-    with pytest.raises(FoldError, match="stands as it is; fold more steps"):
+    with pytest.raises(FoldError, match="too short to fold; fold more steps"):
         session.fold(first_step=2, last_step=3)
     assert session.view(60_000).text == before.text
     assert len(events(session)) == log

@@ -34,7 +34,8 @@ VERSION = 1
 """The version of the applier, kept in events. Events hold resolved content, so replay never applies it."""
 
 Effect = Tile | Pin | Superseded
-"""Put a tile over a span of the cover, set the note of a slot, or supersede a value: every operator compiles to these."""
+"""Put a tile over a span of the cover, set the note of a slot, or supersede a value: every operator compiles to these.
+"""
 _NAMED, _LONGEST = 8, 120
 """The values of a refusal that are named, and characters of each."""
 

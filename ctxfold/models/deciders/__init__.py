@@ -1,4 +1,4 @@
-"""`Deciders`: makes each of the four decisions by a model, or by the embedded decider where there is no model or it fails."""
+"""`Deciders`: folds, plans, extracts, refactors and places messages by a model, else by the embedded decider."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from pydantic import BaseModel
 
 from ctxfold.decisions.extraction import LinesWritten, Trigger
 from ctxfold.decisions.refactor import Operator, Refactored
-from ctxfold.models.deciders.loop import Decided, DecisionKind, SessionLease, Timed, decide, leased
-from ctxfold.models.deciders.memory import Consolidate, Fold, is_due, micro_due
-from ctxfold.models.deciders.register import ExtractQuestion, PlanQuestion, line_parts, new_words, plan_parts
+from ctxfold.models.deciders.loop import Decided, DecisionKind, SessionLease, Timed, decide, lease_of
+from ctxfold.models.deciders.memory import Consolidate, Fold, find_micro, is_due
+from ctxfold.models.deciders.register import ExtractQuestion, PlanQuestion, find_new_words, line_parts, plan_parts
 from ctxfold.models.deciders.steer import PlaceQuestion, Route, Write
 from ctxfold.models.named import Roles, add_prices
 from ctxfold.models.protocol import Model, Usage
@@ -33,14 +33,14 @@ Made = TypeVar("Made")
 
 @dataclass(frozen=True, slots=True)
 class Maintained:
-    """What was done for a session that was recorded in.
+    """The work of one `maintain`.
 
     Attributes:
         folded: the tiles that were made.
-        triggers: what called for an extraction or a plan.
-        notes: why something is not the model's work, a line each.
+        triggers: the reasons for an extraction or a plan.
+        notes: why the model did not make a decision, a line each.
         usage: tokens of every reply, refused ones included.
-        dollars: what they cost; None where a price is not on file.
+        dollars: their cost; None if a price is not on file.
     """
 
     folded: tuple[Tile, ...] = ()
@@ -51,15 +51,20 @@ class Maintained:
 
 
 class Deciders:
-    """Decides for sessions: folds, plans, extracts, refactors, places messages.
+    """Makes the decisions of sessions.
 
-    Each method takes the session's handle, which it uses in worker threads, or what lends it; it is free while a model writes. A reply that cannot be
-    applied goes back once with the reason; then, and where the model cannot be asked, the embedded decider decides and note and event say why.
+        deciders = Deciders(model)
+        session.record_turn("Under 100 EUR, please.")
+        await deciders.maintain(session)
+
+    Each method takes a session's handle, which it uses in worker threads, or a lease of it; the handle is free while a
+    model writes. A reply that cannot be applied goes back once with the reason. Then, or if the model cannot be asked,
+    the embedded decider decides; the note and the event say why.
 
     Args:
-        model: who is asked, one model or one for each role; None for the embedded deciders.
-        seconds: the time that one call waits for all of its replies; None for no limit.
-        micro: whether `maintain` folds each step alone once the next is recorded (AgentFold's granular condensation), whatever room there is.
+        model: one model, or one for each role; None for the embedded deciders.
+        seconds: the time that one call waits for all its replies; None for no limit.
+        micro: whether `maintain` folds each step alone once the next is recorded (AgentFold's granular condensation).
     """
 
     def __init__(self, model: Model | Roles | None, seconds: float | None = None, *, micro: bool = False) -> None:
@@ -81,36 +86,18 @@ class Deciders:
     async def fold(
         self, session: Session | SessionLease, first_step: int | None = None, last_step: int | None = None
     ) -> Decided[Tile]:
-        """Fold a stretch of a session.
-
-        Args:
-            session: where.
-            first_step: the first step; None for the last alone.
-            last_step: the last step; None for the latest.
-
-        Raises:
-            FoldError: nothing to fold there, or a cut through a tile.
-        """
+        """Fold a stretch of steps, as `Session.fold` does. Raises FoldError: nothing to fold, or a cut through a tile."""
         return await self._decide(self._roles.folder, session, Fold(name_of(self._roles.folder), first_step, last_step))
 
     async def plan(self, session: Session | SessionLease, trigger: Trigger | None = None) -> Decided[Intent]:
-        """Set what a session is after; `trigger` is what called for it, None where somebody asked. A long log is read in parts, a plan for each."""
-        return await self._plan(self._clock()(self._roles.planner), leased(session), trigger)
+        """Write the register from the log since the last plan; a long log is read in parts, with a plan for each."""
+        return await self._plan(self._clock()(self._roles.planner), lease_of(session), trigger)
 
     async def extract(
         self, session: Session | SessionLease, need: str | None = None, budget: int = 400
     ) -> Decided[Extraction]:
-        """Put lines of the log at the end of the view. A long log is read in parts, of which the choices are put together.
-
-        Args:
-            session: where.
-            need: what is wanted, in words; None for what the intent is about.
-            budget: o200k tokens that all of it may cost.
-
-        Raises:
-            InputError: too small a budget.
-        """
-        reader, lease, wanted = self._clock()(self._roles.reader), leased(session), LinesWanted(need, None, budget)
+        """Put lines of the log at the end of the view, as `Session.extract` does; a long log is read in parts."""
+        reader, lease, wanted = self._clock()(self._roles.reader), lease_of(session), LinesWanted(need, None, budget)
         parts = await lease(line_parts) if reader is not None else []
         if not parts:
             return await decide(reader, lease, ExtractQuestion(name_of(reader), wanted))
@@ -120,19 +107,13 @@ class Deciders:
         ]
         whole = ExtractQuestion(name_of(reader), wanted)
         ranked = [line for lines in zip_longest(*chosen) for line in lines if line is not None]
-        made, why = await lease(lambda session: whole.put_or_fall_back(session, ranked, together(spent, None).note))
-        return together([*spent, Decided(made, "embedded", why)] if why else spent, made)
+        made, why = await lease(lambda session: whole.put_or_fall_back(session, ranked, join_decided(spent, None).note))
+        return join_decided([*spent, Decided(made, "embedded", why)] if why else spent, made)
 
     async def refactor(
         self, session: Session | SessionLease, operator: Operator | None = None, budget: int | None = None
     ) -> Decided[Refactored]:
-        """Mend a history that went bad.
-
-        Args:
-            session: where.
-            operator: which; None lets the router choose, or none.
-            budget: o200k tokens of the view it is for; None for the session's own.
-        """
+        """Refactor, as `Session.refactor` does; None lets the router choose an operator, or none."""
         usage, dollars, seen = Usage(), add_prices(), ""
         if operator is None:
             routed = await self._decide(self._roles.router, session, Route(budget))
@@ -144,27 +125,21 @@ class Deciders:
         return Decided(done.made, done.decider, done.note, usage + done.usage, add_prices(dollars, done.dollars))
 
     async def branch(self, session: Session | SessionLease, message: str) -> Decided[Move]:
-        """Go where a message of the user belongs, before it is recorded. Raises InputError for an empty message."""
+        """Go to the branch of a message, before it is recorded. Raises InputError: an empty message."""
         return await self._decide(self._roles.router, session, PlaceQuestion(message))
 
     async def maintain(
         self, session: Session | SessionLease, budget: int | None = None, model: str | None = None
     ) -> Maintained:
-        """The driver's call after it records: consolidate at the high-water mark, plan where the user said something new and a model is there, extract
-        where a trigger calls for it. Most often nothing is due, and no one is asked.
+        """Maintain a session: the driver's call after it records. Most often nothing is due, and no model is asked.
 
-        Args:
-            session: where.
-            budget: tokens of the view it is for; None for the session's own.
-            model: the model that reads the view, by which those tokens are counted; None for o200k.
-
-        Raises:
-            BudgetError: a budget below the least.
+        Consolidates at the high-water mark; with a model, plans if the user said something new; extracts if a trigger
+        calls for it. `budget` is in tokens of the `model` that reads the view. Raises BudgetError: below the least.
         """
-        lease, roles, clock = leased(session), self._roles, self._clock()
+        lease, roles, clock = lease_of(session), self._roles, self._clock()
         limit = Budget.of(await lease(lambda session: session.budget) if budget is None else budget, model).tokens
         folded, spent = tuple[Tile, ...](), list[Decided[Any]]()
-        step = await lease(micro_due) if self._micro else 0
+        step = await lease(find_micro) if self._micro else 0
         if step:
             alone = await decide(clock(roles.folder), lease, Fold(name_of(roles.folder), step, step))
             folded, spent = (alone.made,), [alone]
@@ -188,11 +163,11 @@ class Deciders:
         parts = await lease(plan_parts) if model is not None else []
         first = await decide(model, lease, PlanQuestion(name_of(model), trigger, parts[0] if len(parts) > 1 else None))
         more = [await decide(model, lease, PlanQuestion(name_of(model), trigger, part)) for part in parts[1:]]
-        return together([first, *more], (more or [first])[-1].made)
+        return join_decided([first, *more], (more or [first])[-1].made)
 
     def _has_new_words(self, session: Session) -> bool:
-        """Whether the user said something that no plan has read and no model was asked about yet."""
-        ref = new_words(session)
+        """Whether the user said something that no plan has read, and for which no model was asked yet."""
+        ref = find_new_words(session)
         fresh = bool(ref) and self._planned.get(session) != ref
         if fresh:
             self._planned[session] = ref
@@ -201,23 +176,23 @@ class Deciders:
     async def _decide(
         self, model: Model | None, session: Session | SessionLease, decision: DecisionKind[Written, Made]
     ) -> Decided[Made]:
-        return await decide(self._clock()(model), leased(session), decision)
+        return await decide(self._clock()(model), lease_of(session), decision)
 
     def _clock(self) -> Callable[[Model | None], Model | None]:
-        """Gives models that must have answered when this call's time is over."""
+        """Return a function that gives a model the time of this call to answer."""
         if self._seconds is None:
             return lambda model: model
         until = anyio.current_time() + self._seconds
         return lambda model: None if model is None else Timed(model, until)
 
 
-def together(spent: Sequence[Decided[Any]], made: Made) -> Decided[Made]:
-    """What several requests for one decision came to: the model's where all of them were, with what all of them cost."""
+def join_decided(spent: Sequence[Decided[Any]], made: Made) -> Decided[Made]:
+    """Return the sum of several requests for one decision: the model made it if it answered all of them."""
     usage, dollars = sum((each.usage for each in spent), Usage()), add_prices(*(each.dollars for each in spent))
     decider: Decider = "model" if all(each.decider == "model" for each in spent) else "embedded"
     return Decided(made, decider, "; ".join(dict.fromkeys(each.note for each in spent if each.note)), usage, dollars)
 
 
 def name_of(model: Model | None) -> str:
-    """A model's name; empty for the embedded decider."""
+    """Return a model's name; empty for the embedded decider."""
     return "" if model is None else model.name

@@ -1,4 +1,4 @@
-"""The loop that asks a model for one decision: ask, check, ask once more with the reason, then use the embedded decider."""
+"""Asks a model for one decision: asks, checks, asks once more with the reason, then falls back on the embedded decider."""
 
 from __future__ import annotations
 
@@ -26,37 +26,26 @@ _REPLY = 8_000
 
 
 class SessionLease(Protocol):
-    """Does sync work on one session's handle, off the event loop and alone on it; the handle is free in between."""
+    """Runs sync work on a session's handle, outside the event loop and one at a time; the handle is free in between."""
 
     async def __call__(self, work: Callable[[Session], T]) -> T:
-        """Do the work and give what it gives. Raises CtxfoldError: whatever the work raises."""
-        ...
+        """Run the work and return its value. Raises CtxfoldError: as the work does."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Own:
-    """The handle of whoever holds it alone."""
+def lease_of(session: Session | SessionLease) -> SessionLease:
+    """Return the lease of a session; a handle that the caller holds alone is used in worker threads."""
+    if not isinstance(session, Session):
+        return session
 
-    session: Session
+    async def run(work: Callable[[Session], T]) -> T:
+        return await anyio.to_thread.run_sync(work, session)
 
-    async def __call__(self, work: Callable[[Session], T]) -> T:
-        return await anyio.to_thread.run_sync(work, self.session)
-
-
-def leased(session: Session | SessionLease) -> SessionLease:
-    """The lease of a session: its own where a handle is given, which is used in worker threads."""
-    return _Own(session) if isinstance(session, Session) else session
+    return run
 
 
 @dataclass(frozen=True, slots=True)
 class RequestKind(Generic[Written]):
-    """What is the same in each request for one kind of decision; made once a process.
-
-    Attributes:
-        tool: what the model decides through.
-        schema: the form of its reply.
-        system: who it is and what it must do.
-    """
+    """The parts that all requests for one kind of decision share: the tool, the schema of a reply, the system prompt."""
 
     tool: Tool
     schema: type[Written]
@@ -64,7 +53,7 @@ class RequestKind(Generic[Written]):
 
     @classmethod
     def of(cls, schema: type[Written], name: str, prompts: str) -> RequestKind[Written]:
-        """A kind by its tool's name, its words in the prompt files `PROMPTS_tool` and `PROMPTS_system`."""
+        """Return the kind of a tool's name, with the prompts `PROMPTS_tool` and `PROMPTS_system`."""
         return cls(Tool.deciding(schema, prompt(f"{prompts}_tool"), name), schema, prompt(f"{prompts}_system"))
 
 
@@ -73,9 +62,10 @@ class ModelQuestion(Generic[Written, Made]):
     """One question to a model.
 
     Attributes:
-        text: what it is asked, the material in it.
-        apply: checks a reply and applies it; raises InputError or Unfit for one that is to go back, StaleDecision where what was shown changed meanwhile.
-        fault: what a reply that `apply` refuses with a plain InputError is at fault for.
+        text: the question with its material.
+        apply: checks a reply and applies it; raises InputError or Unfit to have it written again, StaleDecision if the
+            session changed meanwhile.
+        fault: the fault of a reply that `apply` refuses with a plain InputError, in a few words.
         words: reads a reply that calls no tool; None reads the tool's call in words.
     """
 
@@ -86,20 +76,17 @@ class ModelQuestion(Generic[Written, Made]):
 
 
 class DecisionKind(Protocol[Written, Made]):
-    """One decision that is due: how a model is asked for it, and what is done without one."""
+    """One decision: how a model is asked for it, and how the embedded decider makes it."""
 
     @property
     def kind(self) -> RequestKind[Written]:
-        """What its requests have in common."""
-        ...
+        """The parts that its requests share."""
 
     def ask(self, session: Session) -> ModelQuestion[Written, Made] | str:
-        """The question, or why no model is asked."""
-        ...
+        """Return the question, or why no model is asked."""
 
     def fall_back(self, session: Session, why: str) -> Made:
-        """Let the embedded decider decide; `why` is for the event, empty where no model is there."""
-        ...
+        """Let the embedded decider decide; `why` is for the event, empty if there is no model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,9 +94,9 @@ class Decided(Generic[Made]):
     """A decision that was made.
 
     Attributes:
-        note: why it is not the model's, in one line; empty when it is, or when there is no model.
+        note: why the model did not make it, in one line; empty if it did, or if there is no model.
         usage: tokens of every reply, refused ones included.
-        dollars: what they cost; None where a price is not on file.
+        dollars: their cost; None if a price is not on file.
     """
 
     made: Made
@@ -121,7 +108,7 @@ class Decided(Generic[Made]):
 
 @dataclass(frozen=True, slots=True)
 class Timed:
-    """A model whose replies must be there at a moment: for work that somebody waits for."""
+    """A model that must answer by a time of the event loop's clock."""
 
     model: Model
     until: float
@@ -132,36 +119,34 @@ class Timed:
         return self.model.name
 
     async def decide(self, request: Request) -> Reply:
-        """Ask it, for as long as there is time. Raises ModelUnavailable when that is over."""
+        """Ask the model. Raises ModelUnavailable: the time is over."""
         with anyio.move_on_at(self.until):
             return await self.model.decide(request)
         raise ModelUnavailable(f"{self.name} did not answer in time")
 
 
 async def decide(model: Model | None, lease: SessionLease, decision: DecisionKind[Written, Made]) -> Decided[Made]:
-    """Make a decision: by the model where one can be had and its reply holds, else by the embedded decider.
+    """Make a decision: by the model if it can be asked and its reply holds, else by the embedded decider.
 
     Raises:
-        CtxfoldError: what the session raises where nothing of the kind can be decided at all.
+        CtxfoldError: as the session does, if nothing of the kind can be decided.
     """
     with span(f"ctxfold.{decision.kind.tool.name}") as noted:
-        decided = await _decided(model, lease, decision)
+        decided = await _decide(model, lease, decision)
         noted["ctxfold.decider"], noted["ctxfold.fell_back"] = decided.decider, bool(decided.note)
         return decided
 
 
-async def _decided(model: Model | None, lease: SessionLease, decision: DecisionKind[Written, Made]) -> Decided[Made]:
-    if model is None:
-        return Decided(await lease(lambda session: decision.fall_back(session, "")), "embedded")
-    question = await lease(decision.ask)
-    if isinstance(question, str):
-        why = f"{model.name} was not asked: {question}"
-        return Decided(await lease(lambda session: decision.fall_back(session, why)), "embedded", why)
+async def _decide(model: Model | None, lease: SessionLease, decision: DecisionKind[Written, Made]) -> Decided[Made]:
+    question = "" if model is None else await lease(decision.ask)
+    if model is None or isinstance(question, str):
+        note = "" if model is None else f"{model.name} was not asked: {question}"
+        return Decided(await lease(lambda session: decision.fall_back(session, note)), "embedded", note)
     asked = _Conversation(question, decision.kind.schema, lease, model.name, decision.kind.tool.name)
     messages = [{"role": "user", "content": [{"type": "text", "text": question.text}]}]
     request = Request(decision.kind.system, messages, decision.kind.tool, max_tokens=_REPLY)
     try:
-        made = await settle(model, request, asked.take, asked.seen, question.words, asked.refuse)
+        made = await settle(model, request, asked.take, asked.count, question.words, asked.refuse)
         return Decided(made, "model", "", asked.usage, asked.dollars)
     except InvalidReply:
         note = f"{model.name} was refused twice, at last for {asked.fault}"
@@ -169,14 +154,14 @@ async def _decided(model: Model | None, lease: SessionLease, decision: DecisionK
         note = f"{model.name} could not be asked: {type(error).__name__}"
     except StaleDecision:
         note = f"the session changed while {model.name} wrote"
-    await asked.keep()
+    await asked.keep_refused()
     made = await lease(lambda session: decision.fall_back(session, note))
     return Decided(made, "embedded", note, asked.usage, asked.dollars)
 
 
 @dataclass
 class _Conversation(Generic[Written, Made]):
-    """One question under way: its cost so far, and what the last reply was refused for."""
+    """One question in progress: its cost so far, and the fault of the last reply."""
 
     question: ModelQuestion[Written, Made]
     schema: type[Written]
@@ -191,19 +176,19 @@ class _Conversation(Generic[Written, Made]):
     def refuse(self, written: str, why: str) -> None:
         self.refused.append((written, why))
 
-    async def keep(self) -> None:
-        """Keep what was refused since the last call, before the event of the decision that is made in the end."""
+    async def keep_refused(self) -> None:
+        """Commit the replies refused since the last call, before the event of the decision."""
         if self.refused:
             kept, self.refused = self.refused, []
             await self.lease(lambda session: session.keep_refused(f"{self.tool}, asked of {self.model}", kept))
 
-    def seen(self, reply: Reply) -> None:
+    def count(self, reply: Reply) -> None:
         self.usage += reply.usage
         self.dollars = add_prices(self.dollars, cost(reply.usage, self.model) if reply.usage.prompt else 0.0)
         self.fault = "answering without its tool"
 
     async def take(self, arguments: Mapping[str, Any]) -> Made:
-        await self.keep()
+        await self.keep_refused()
         self.fault = "its form"
         written = self.schema.model_validate(arguments)
         self.fault = self.question.fault

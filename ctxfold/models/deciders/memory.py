@@ -1,10 +1,13 @@
-"""Writes the memory and named folds from the log."""
+"""Asks a model for summaries: of a stretch that somebody named, and of what a consolidation folds; the log as it reads
+it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count as numbers
+from math import inf
 from typing import Any, ClassVar, TypeVar
 
 from pydantic import BaseModel, Field
@@ -24,20 +27,26 @@ from ctxfold.view.fit import address_lines
 from ctxfold.workspace import Block, By, RawStep, Tile, Workspace, spans
 
 _LEAST = 200
+"""o200k tokens that a record gets at least when a log is shortened."""
 _CHARACTERS = 4
 """Characters of an o200k token, about."""
 _REQUEST = 200
-"""o200k tokens of the first request that stand for a goal."""
+"""o200k tokens of the first request that are shown in place of a goal."""
 _RECENT = 200
-"""Steps at the end of a path that are read for a model."""
+"""The steps at the end of a path that are read for a model."""
 
 
-def records(session: Session, steps: Sequence[int]) -> list[Recalled]:
-    """Every record of some steps, in order."""
-    return [each for step in steps for each in _of_step(session, step)]
+def read_records(session: Session, steps: Sequence[int], most: float = inf) -> list[Recalled]:
+    """Return the records of steps, in order: those of the newest, until they hold `most` o200k tokens by their length."""
+    found: list[Recalled] = []
+    for step in reversed(steps):
+        found[:0] = _read_step(session, step)
+        if sum(len(each.text) for each in found) > _CHARACTERS * most:
+            break
+    return found
 
 
-def _of_step(session: Session, step: int) -> Iterator[Recalled]:
+def _read_step(session: Session, step: int) -> Iterator[Recalled]:
     for k in numbers(1):
         try:
             yield session.recall(f"s{step}.{k}", reading=True)
@@ -45,21 +54,21 @@ def _of_step(session: Session, step: int) -> Iterator[Recalled]:
             return
 
 
-def newest_records(session: Session, steps: Sequence[int], most: int) -> list[Recalled]:
-    """The records of the newest of some steps, in order, until they hold some o200k tokens by their length."""
-    found: list[Recalled] = []
-    for step in reversed(steps):
-        found[:0] = _of_step(session, step)
-        if sum(len(each.text) for each in found) > _CHARACTERS * most:
-            break
-    return found
+def show_log(found: Sequence[Recalled], room: int) -> str:
+    """Return records for a model, each under its ref, what tools and pages said fenced.
 
-
-def log_of(found: Sequence[Recalled], room: int) -> str:
-    """Records as a model reads them, each under its address, what tools and pages said as data. Where not all fit the room, the newest are shown, long ones cut at their end."""
+    If they do not fit `room` o200k tokens, the newest are shown, and long ones are cut at their end.
+    """
     most, left, shown = max(_LEAST, room // max(1, min(len(found), 8))), room, list[str]()
     for each in reversed(found):
-        text = _posed(each, _cut(each.text, most))
+        text = each.text[: most * 12]
+        if len(text) < len(each.text) or count(text) > most:
+            text = f"{head(text, most)} …"
+        if each.origin in ("tool", "page"):
+            text = f"{each.ref} {fence(each.ref, text)}"
+        else:
+            speaker = {"user": USER, "assistant": AI, "note": NOTE}.get(each.kind, ">")
+            text = f"{each.ref} {speaker} {unposed(text)}"
         left -= count(text) + 1
         if left < 0:
             break
@@ -67,8 +76,8 @@ def log_of(found: Sequence[Recalled], room: int) -> str:
     return "\n".join(reversed(shown))
 
 
-def in_parts(found: Sequence[Recalled], room: int, longest: int) -> list[list[Recalled]]:
-    """Records in parts of about `room` o200k tokens by their length, oldest first; one of more than `longest` is shown in so many."""
+def split_log(found: Sequence[Recalled], room: int, longest: int) -> list[list[Recalled]]:
+    """Return records in parts of about `room` o200k tokens, oldest first; a record counts for `longest` at most."""
     parts: list[list[Recalled]] = []
     left = 0
     for each in found:
@@ -81,77 +90,53 @@ def in_parts(found: Sequence[Recalled], room: int, longest: int) -> list[list[Re
     return parts
 
 
-def _cut(text: str, most: int) -> str:
-    kept = text[: most * 12]
-    if len(kept) == len(text) and count(text) <= most:
-        return text
-    return f"{head(kept, most)} …"
-
-
-def _posed(each: Recalled, text: str) -> str:
-    if each.origin in ("tool", "page"):
-        return f"{each.ref} {fence(each.ref, text)}"
-    speaker = {"user": USER, "assistant": AI, "note": NOTE}.get(each.kind, ">")
-    return f"{each.ref} {speaker} {unposed(text)}"
-
-
-def standing(workspace: Workspace, found: Sequence[Recalled]) -> str:
-    """The summaries and notes that a host or a model wrote and a refactoring may correct, as they stand; `found` are the records of the path."""
+def list_prose(workspace: Workspace, found: Sequence[Recalled]) -> str:
+    """Return the summaries and notes that a refactoring may correct; `found` are the records of the path."""
     tiles = [block for block in workspace.blocks if isinstance(block, Tile) and block.origin != "embedded"]
-    told = [f"b{tile.number}, of {spans(tile.steps)}: {tile.summary}" for tile in tiles if tile.summary]
-    told += [f"{each.ref}: {each.text}" for each in found if each.kind == "note" and each.origin == "model"]
+    texts = [f"b{tile.number}, of {spans(tile.steps)}: {tile.summary}" for tile in tiles if tile.summary]
+    texts += [f"{each.ref}: {each.text}" for each in found if each.kind == "note" and each.origin == "model"]
     guidance = workspace.guidance
-    return "\n".join([*told, *(pin.text for pin in (guidance.thought, guidance.key_info) if pin)]) or "none"
+    return "\n".join([*texts, *(pin.text for pin in (guidance.thought, guidance.key_info) if pin)]) or "none"
 
 
-def _goal(workspace: Workspace) -> str:
-    """What a session is for: the goal with its revisions, or the first request where nobody set one."""
-    lines = (*workspace.words, *(line for block in workspace.blocks for line in block.lines))
-    first = next((line.text for line in lines if line.kind == "user"), "")
-    said = (
-        f"nobody set a goal; the first request was: {head(first.removeprefix(USER).strip(), _REQUEST)}"
-        if first
-        else "not said"
-    )
-    return " / ".join(note.text for note in workspace.notes) or said
-
-
-def known(workspace: Workspace) -> dict[str, str]:
-    """The goal and the register, as blanks of a prompt."""
+def fill_register(workspace: Workspace) -> dict[str, str]:
+    """Return the goal and the register as blanks of a prompt; without a goal, the first request."""
     intent = workspace.intent
+    lines = (*workspace.words, *(line for block in workspace.blocks for line in block.said))
+    first = next((line.text.removeprefix(USER).strip() for line in lines if line.kind == "user"), "")
+    request = f"nobody set a goal; the first request was: {head(first, _REQUEST)}" if first else "not said"
+    decisions = [each for each in intent.decisions if each.holds]
     return {
-        "goal": _goal(workspace),
+        "goal": " / ".join(note.text for note in workspace.notes) or request,
         "todo": "\n".join(f"{item.id} {item.state}: {item.text}" for item in intent.items) or "empty",
         "constraints": "\n".join(f"{each.id} {each.text} ({each.ref})" for each in intent.binding) or "none",
-        "decisions": "\n".join(f"{each.id} {each.text} ({each.ref})" for each in intent.decisions if each.holds)
-        or "none",
+        "decisions": "\n".join(f"{each.id} {each.text} ({each.ref})" for each in decisions) or "none",
     }
 
 
-def last_said(session: Session, workspace: Workspace) -> tuple[str, str]:
-    """The user's last message on the path: its record's address and its exact words; empty where none is loaded."""
-    refs = (line.ref for block in reversed(workspace.blocks) for line in reversed(block.lines) if line.kind == "user")
-    ref = next(refs, "")
+def find_last_message(session: Session, workspace: Workspace) -> tuple[str, str]:
+    """Return the ref and the exact words of the user's last message; empty if none is loaded."""
+    ref = next((line.ref for block in reversed(workspace.blocks) for line in reversed(block.said)), "")
     return ref, session.recall(ref).text if ref else ""
 
 
-def steps_of(workspace: Workspace) -> tuple[int, ...]:
-    """The newest steps of the path, in path order."""
+def list_steps(workspace: Workspace) -> tuple[int, ...]:
+    """Return the newest steps of the path, in path order."""
     return tuple(step for block in workspace.blocks for step in block.steps)[-_RECENT:]
 
 
 Made = TypeVar("Made")
 
 MICRO, MACRO = 120, 800
-"""o200k tokens a model is asked to stay within for one step, and for several."""
+"""o200k tokens of a summary that a model is asked to keep within, for one step and for several."""
 LONGEST = 100_000
-"""o200k tokens of steps a model is asked about at most; longer stretches are the embedded folder's."""
+"""o200k tokens of steps that a model summarises; the embedded folder takes longer stretches."""
 _BEHIND = 4
-"""What a summary that goes on behind an earlier one may take: one part in so many of the room for both."""
+"""A summary that continues an earlier one gets one part in so many of the room for both."""
 
 
 class FoldSummary(BaseModel, frozen=True, extra="forbid"):
-    """What a model answers: the text that takes the place of the steps."""
+    """The reply of a model: the text that replaces the steps."""
 
     summary: str = Field(min_length=1, max_length=40_000, description="What replaces the steps, in plain sentences.")
 
@@ -161,7 +146,7 @@ _KIND = RequestKind.of(FoldSummary, "keep", "fold")
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """Fold a stretch that somebody named. `first`: the first step; None for the last alone; `last`: the last step; None for the latest."""
+    """Fold a stretch that somebody named; without `first` the last step alone, without `last` up to the latest."""
 
     model: str
     first: int | None = None
@@ -169,19 +154,19 @@ class Fold:
     kind: ClassVar[RequestKind[FoldSummary]] = _KIND
 
     def ask(self, session: Session) -> ModelQuestion[FoldSummary, Tile] | str:
-        """Ask for a summary of the stretch. Raises FoldError where there is nothing to fold, or a cut through a tile."""
+        """Ask for a summary of the stretch. Raises FoldError: nothing to fold, or a cut through a tile."""
         workspace = session.workspace
         loaded = {step for block in workspace.blocks for step in block.steps}
         if workspace.older is not None and not {self.first, self.last} - {None} <= loaded:
             return "the steps lie too far back"
         blocks = find_stretch(workspace, self.first, self.last)
-        if sum(block.tokens for block in blocks) > LONGEST:
-            return "the stretch is too long"
         took = sum(block.tokens for block in blocks)
+        if took > LONGEST:
+            return "the stretch is too long"
         most = max(16, min(MICRO if len(blocks) == 1 and len(blocks[0].steps) == 1 else MACRO, took // 2))
 
         def apply(session: Session, written: FoldSummary) -> Tile:
-            _must_stand(session, blocks)
+            _check_unchanged(session, blocks)
             ends = blocks[0].steps[0], blocks[-1].steps[-1]
             return session.fold(written.summary, *ends, By("model", f"written by {self.model}"))
 
@@ -194,14 +179,14 @@ class Fold:
 
 @dataclass(frozen=True, slots=True)
 class Consolidate:
-    """Fold older steps where the cover stands above its high-water mark."""
+    """Fold older steps, with the cover above its high-water mark."""
 
     model: str
     limit: int
     kind: ClassVar[RequestKind[FoldSummary]] = _KIND
 
     def ask(self, session: Session) -> ModelQuestion[FoldSummary, tuple[Tile, ...]] | str:
-        """Ask for the summary in front of what is due: for what goes on behind the earlier one while there is room for that, else for all of it anew."""
+        """Ask for the summary in front: to continue the earlier one while there is room, else for all of it anew."""
         workspace, room = session.workspace, front_room(self.limit, session.settings)
         found = choose_batch(workspace, self.limit, session.settings) if workspace.older is None else None
         if found is None:
@@ -215,10 +200,12 @@ class Consolidate:
         wanted = prompt(f"fold_wanted_{'behind' if behind else 'anew' if earlier else 'first'}", most=most)
         before = [prompt("fold_earlier", earlier=earlier.text)] if earlier else []
         if earlier and not behind:
-            before.append(prompt("fold_kept", kept=_beside(found.blocks)))
+            fronts = (block for block in found.blocks if isinstance(block, Tile) and block.front)
+            kept = [text for block in fronts for text in address_lines(block.lines)]
+            before.append(prompt("fold_kept", kept="\n".join(kept) or "none"))
 
         def apply(session: Session, written: FoldSummary) -> tuple[Tile, ...]:
-            _must_stand(session, found.blocks)
+            _check_unchanged(session, found.blocks)
             goes_on = f"{spans([step for block in blocks for step in block.steps])}: {written.summary}"
             text = f"{earlier.text}\n{goes_on}" if earlier and behind else written.summary
             return session.consolidate(self.limit, by=By("model", f"high water, written by {self.model}"), summary=text)
@@ -231,23 +218,17 @@ class Consolidate:
 
 
 def is_due(session: Session, limit: int) -> bool:
-    """Whether the cover stands above the high-water mark of a view of `limit` o200k tokens."""
+    """Return whether the cover is above the high-water mark of a view of `limit` o200k tokens."""
     return choose_batch(session.workspace, limit, session.settings) is not None
 
 
-def micro_due(session: Session) -> int:
-    """The step before the latest, where it stands in full, would be worth a tile of its own, and is not what the user's newest words answer; else 0."""
+def find_micro(session: Session) -> int:
+    """Return the step to fold alone, or 0: the one before the latest if it is long and the user did not answer it."""
     match session.workspace.blocks:
         case [*_, RawStep(steps=(step,)) as before, latest] if before.tokens > 2 * MICRO:
             return 0 if any(line.kind == "user" for line in latest.lines) else step
         case _:
             return 0
-
-
-def _beside(blocks: Sequence[Block]) -> str:
-    """The lines that stand beside an earlier summary, word for word."""
-    fronts = [block for block in blocks if isinstance(block, Tile) and block.front]
-    return "\n".join(text for block in fronts for text in address_lines(block.lines)) or "none"
 
 
 def _question(
@@ -259,14 +240,14 @@ def _question(
 ) -> ModelQuestion[FoldSummary, Made]:
     """Ask for the summary of blocks, from the log of their steps."""
     steps = tuple(step for block in blocks for step in block.steps)
-    now = " ".join(last_said(session, workspace)).strip() or "not said"
-    log = log_of(newest_records(session, steps, LONGEST), LONGEST)
-    text = prompt("fold_request", steps=spans(steps), wanted=wanted, now=now, text=log, **known(workspace))
+    now = " ".join(find_last_message(session, workspace)).strip() or "not said"
+    log = show_log(read_records(session, steps, LONGEST), LONGEST)
+    text = prompt("fold_request", steps=spans(steps), wanted=wanted, now=now, text=log, **fill_register(workspace))
     return ModelQuestion(text, apply, "its length", lambda reply: _in_words(reply, workspace, steps))
 
 
 def _in_words(reply: str, workspace: Workspace, steps: Sequence[int]) -> Mapping[str, Any]:
-    """The arguments of a reply that calls no tool: a directive in its text form, for the steps that were shown, or the tool's call in words. Raises InputError: neither."""
+    """Read a reply that calls no tool: a directive for the steps that were shown, or the tool's call in words."""
     read = parse(reply, workspace)
     if read.reason is not None:
         raise InputError(f"- {read.reason}")
@@ -277,8 +258,8 @@ def _in_words(reply: str, workspace: Workspace, steps: Sequence[int]) -> Mapping
     return {"summary": read.directive.summary}
 
 
-def _must_stand(session: Session, blocks: Sequence[Block]) -> None:
-    """Raise StaleDecision where the blocks are no longer what the model was shown."""
+def _check_unchanged(session: Session, blocks: Sequence[Block]) -> None:
+    """Raise StaleDecision if the blocks are no longer those that the model was shown."""
     try:
         now = find_stretch(session.workspace, blocks[0].steps[0], blocks[-1].steps[-1])
     except FoldError as error:

@@ -1,4 +1,4 @@
-"""Plans; chooses lines."""
+"""Asks a model for a plan of the session, and for the lines of the log that serve it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,14 @@ from ctxfold.errors import InputError, StaleDecision
 from ctxfold.log import place_of
 from ctxfold.log.json import line_form
 from ctxfold.models.deciders.loop import ModelQuestion, RequestKind
-from ctxfold.models.deciders.memory import in_parts, known, last_said, log_of, records, steps_of
+from ctxfold.models.deciders.memory import (
+    fill_register,
+    find_last_message,
+    list_steps,
+    read_records,
+    show_log,
+    split_log,
+)
 from ctxfold.prompts import prompt
 from ctxfold.session.decide import LinesWanted
 from ctxfold.session.recall import Recalled
@@ -24,17 +31,17 @@ from ctxfold.tokens import count, head
 from ctxfold.workspace import By, Extraction, Intent
 
 NEW, LOG = 16_000, 10_000
-"""o200k tokens of dialogue, and of lines, that a model is shown at most."""
+"""o200k tokens of dialogue, and of lines, that a model is shown."""
 RECORD, HITS = 160, 12
-"""Lines of one record that it is shown, around those that fit best, and how many records."""
+"""Lines of one record that it is shown, around the best one, and the most records."""
 PASSES = 8
-"""Requests in which a log is read that is too long for one, at most: the newest parts of it."""
+"""The most requests in which a long log is read: its newest parts."""
 
 Place = tuple[int, int]
 
 
 class PlanWritten(BaseModel, frozen=True, extra="forbid"):
-    """What a model answers when it plans: U-Fold's summary and to-do, and the register of what holds."""
+    """The plan of a model: U-Fold's summary and to-do, and the register."""
 
     summary: str = Field(min_length=1, max_length=4_000, description="The dialogue so far, in one plain paragraph.")
     goal: str = Field(
@@ -52,7 +59,7 @@ class PlanWritten(BaseModel, frozen=True, extra="forbid"):
 
     @property
     def texts(self) -> str:
-        """All that it says in words."""
+        """Its texts, one below the other."""
         statements = (*self.constraints, *self.decisions)
         return "\n".join(
             [self.summary, self.goal, *(item.text for item in self.todo), *(each.text for each in statements)]
@@ -60,7 +67,7 @@ class PlanWritten(BaseModel, frozen=True, extra="forbid"):
 
     @property
     def given(self) -> dict[str, Any]:
-        """The plan as `Session.plan` takes it."""
+        """Its arguments for `Session.plan`."""
         register = {"constraints": self.constraints, "decisions": self.decisions}
         held = {name: [each.given() for each in said] for name, said in register.items()}
         said = {"summary": self.summary, "goal": self.goal.strip() or None}
@@ -68,14 +75,14 @@ class PlanWritten(BaseModel, frozen=True, extra="forbid"):
 
 
 class LinesChosen(BaseModel, frozen=True, extra="forbid"):
-    """What a model answers when it extracts; nothing where nothing serves."""
+    """The choice of a model; empty if nothing serves."""
 
     selections: tuple[LinesWritten, ...] = Field(default=(), max_length=24, description="The most wanted first.")
 
 
 @dataclass(frozen=True, slots=True)
 class PlanQuestion:
-    """Set what the session is after. `part`: the first and the last record it is to read; None for all since the last plan."""
+    """Write the register. `part`: the first and the last record to read; None for all since the last plan."""
 
     model: str
     trigger: Trigger | None = None
@@ -83,22 +90,22 @@ class PlanQuestion:
     kind: ClassVar[RequestKind[PlanWritten]] = RequestKind.of(PlanWritten, "plan", "plan")
 
     def ask(self, session: Session) -> ModelQuestion[PlanWritten, Intent]:
-        """Ask for the summary and the to-do, from what is known and the log since it was last read."""
-        workspace, steps = session.workspace, steps_of(session.workspace)
-        intent, blanks = workspace.intent, known(workspace)
-        last, _ = last_said(session, workspace)
-        log = records(session, steps)
+        """Ask for the summary and the register, from those there are and the log since."""
+        workspace, steps = session.workspace, list_steps(session.workspace)
+        intent, blanks = workspace.intent, fill_register(workspace)
+        last, _ = find_last_message(session, workspace)
+        log = read_records(session, steps)
         unread = _unread(log, intent) if self.part is None else _between(log, *self.part)
         source = [*blanks.values(), intent.summary, *(each.text for each in log)]
 
         def apply(session: Session, written: PlanWritten) -> Intent:
-            if last_said(session, session.workspace)[0] != last:
+            if find_last_message(session, session.workspace)[0] != last:
                 raise StaleDecision("the user spoke while the plan was written; plan again")
             check_summary("plan", written.texts, source, frozenset(steps))
             by = By("model", f"{_reason(self.trigger)}; written by {self.model}")
             return session.plan(**written.given, by=by, trigger=self.trigger)
 
-        course, new = intent.summary or "nothing yet", log_of(unread, NEW)
+        course, new = intent.summary or "nothing yet", show_log(unread, NEW)
         text = prompt("plan_request", course=course, new=new, **blanks)
         return ModelQuestion(text, apply, "its evidence")
 
@@ -114,9 +121,9 @@ class ExtractQuestion:
 
     Attributes:
         model: the model's name, for the event.
-        wanted: what is wanted, within which budget, and what called for it.
-        chosen: takes the choice instead of the session, where the log is read in parts; None extracts it.
-        part: the first and the last record it is to read; None for all that fits, or what a search finds.
+        wanted: the request.
+        chosen: takes the choice of a part instead of the session; None extracts it.
+        part: the first and the last record to read; None for all that fits, or the hits of a search.
     """
 
     model: str
@@ -126,12 +133,14 @@ class ExtractQuestion:
     kind: ClassVar[RequestKind[LinesChosen]] = RequestKind.of(LinesChosen, "extract", "extract")
 
     def ask(self, session: Session) -> ModelQuestion[LinesChosen, Extraction]:
-        """Ask for lines, from the records of the log that fit what is wanted."""
+        """Ask for lines of the records that fit the request."""
         workspace, wanted = session.workspace, self.wanted
-        said = last_said(session, workspace)[1]
+        said = find_last_message(session, workspace)[1]
         about = [wanted.need] if wanted.need else [*(item.text for item in workspace.intent.open), said]
         query = "\n".join(filter(None, about)) or workspace.goal
-        log = (_numbered(session, query) if self.part is None else _shown(session, self.part)) or "nothing fits"
+        log = (
+            _number_lines(session, query) if self.part is None else _number_part(session, self.part)
+        ) or "nothing fits"
 
         def apply(session: Session, written: LinesChosen) -> Extraction:
             if self.chosen is None:
@@ -140,12 +149,14 @@ class ExtractQuestion:
             return Extraction((), need=wanted.need or "")
 
         blanks = {"need": wanted.need or "what the to-do needs", "budget": wanted.budget, "latest": said or "nothing"}
-        return ModelQuestion(prompt("extract_request", log=log, **blanks, **known(workspace)), apply, "its lines")
+        return ModelQuestion(
+            prompt("extract_request", log=log, **blanks, **fill_register(workspace)), apply, "its lines"
+        )
 
     def put_or_fall_back(
         self, session: Session, selections: Sequence[LinesWritten], why: str
     ) -> tuple[Extraction, str]:
-        """The lines that were chosen of all parts; where none was because some part was not read, or none is there, what the embedded extractor finds, and why."""
+        """Extract the lines chosen from all parts; if there are none, those of the embedded extractor, with the reason."""
         if not selections and why:
             return self.fall_back(session, why), why
         try:
@@ -154,7 +165,9 @@ class ExtractQuestion:
             return self.fall_back(session, str(error)), str(error)
 
     def put(self, session: Session, selections: Sequence[LinesWritten]) -> Extraction:
-        """ExtractQuestion the lines that were chosen, the most wanted first. Raises InputError where none of them is there."""
+        """ExtractQuestion the lines that were chosen, the most wanted first. Raises InputError where none of them is
+        there.
+        """
         wanted, given = self.wanted, [lines.model_dump() for lines in selections]
         if not given:
             return Extraction((), need=wanted.need or "")
@@ -162,7 +175,7 @@ class ExtractQuestion:
         return session.extract(wanted.need, given, wanted.budget, by, wanted.trigger)
 
     def fall_back(self, session: Session, why: str) -> Extraction:
-        """Let the embedded extractor find lines; of one part nobody chooses any."""
+        """Let the embedded extractor find lines; of one part, choose none."""
         if self.chosen is not None:
             return Extraction((), need=self.wanted.need or "")
         reason = f"{_reason(self.wanted.trigger)}; {why}" if why else ""
@@ -170,9 +183,9 @@ class ExtractQuestion:
 
 
 def plan_parts(session: Session) -> list[tuple[Place, Place]]:
-    """The first and last records of the parts in which the log since the last plan is read; one part where it is short."""
-    unread = _unread(records(session, steps_of(session.workspace)), session.workspace.intent)
-    return [(place_of(part[0].ref), place_of(part[-1].ref)) for part in in_parts(unread, NEW, NEW // 8)][-PASSES:]
+    """Return the first and last records of the parts in which the log since the last plan is read."""
+    unread = _unread(read_records(session, list_steps(session.workspace)), session.workspace.intent)
+    return [(place_of(part[0].ref), place_of(part[-1].ref)) for part in split_log(unread, NEW, NEW // 8)][-PASSES:]
 
 
 def _unread(log: Sequence[Recalled], intent: Intent) -> list[Recalled]:
@@ -187,9 +200,9 @@ def _reason(trigger: Trigger | None) -> str:
     return "asked for" if trigger is None else str(trigger)
 
 
-def _numbered(session: Session, query: str) -> str:
-    """The lines of the log with their numbers: all of them where they are few, else those of the records that fit best, around where they do."""
-    log = records(session, steps_of(session.workspace))
+def _number_lines(session: Session, query: str) -> str:
+    """The lines of the log with their numbers: all if they are few, else those around the best hits of a query."""
+    log = read_records(session, list_steps(session.workspace))
     if len(_parts(log)) < 2:
         return "\n".join(_lines(each.ref, each.text) for each in log)
     shown, left = dict[Place, str](), LOG
@@ -203,31 +216,31 @@ def _numbered(session: Session, query: str) -> str:
     return "\n".join(block for _, block in sorted(shown.items()))
 
 
-def _shown(session: Session, part: tuple[Place, Place]) -> str:
-    log = _between(records(session, steps_of(session.workspace)), *part)
+def _number_part(session: Session, part: tuple[Place, Place]) -> str:
+    log = _between(read_records(session, list_steps(session.workspace)), *part)
     return head("\n".join(_lines(each.ref, each.text) for each in log), LOG)
 
 
 def _parts(log: Sequence[Recalled]) -> list[list[Recalled]]:
-    """Parts of a log of which each costs about `LOG` with the numbers of its lines: about twice what it costs without."""
-    return in_parts(log, LOG // 2, LOG // 2)
+    """Parts of a log; the numbers of its lines about double its cost, so each has half of `LOG`."""
+    return split_log(log, LOG // 2, LOG // 2)
 
 
 def line_parts(session: Session) -> list[tuple[Place, Place]]:
-    """The first and last records of the parts in which a whole log is read for lines; none where one request shows it all, or more than `PASSES` would be due."""
-    parts = _parts(records(session, steps_of(session.workspace)))
+    """Return the first and last records of the parts in which a whole log is read; none for one part, or too many."""
+    parts = _parts(read_records(session, list_steps(session.workspace)))
     return [(place_of(part[0].ref), place_of(part[-1].ref)) for part in parts] if 1 < len(parts) <= PASSES else []
 
 
 def _lines(ref: str, text: str, first: int = 0) -> str:
-    """Lines of a record under its address, numbered, from one on."""
+    """Lines of a record under its ref, numbered."""
     lines = line_form(text)
     shown = (f"{at}| {each[:2_000]}" for at, each in enumerate(lines[first : first + RECORD], first + 1))
     return "\n".join([f"{ref}, {len(lines)} lines", *shown])
 
 
-def new_words(session: Session) -> str:
-    """The address of the user's last message where no plan has read it yet; empty where there is none."""
+def find_new_words(session: Session) -> str:
+    """Return the ref of the user's last message if no plan has read it yet; else empty."""
     workspace = session.workspace
-    ref, _ = last_said(session, workspace)
+    ref, _ = find_last_message(session, workspace)
     return ref if ref and place_of(ref) > workspace.intent.looked else ""

@@ -1,4 +1,4 @@
-"""Places messages, writes refactorings."""
+"""Asks a model where a message belongs, which refactoring a history needs, and for the text of it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ctxfold.decisions.refactor import KEY_INFO, THOUGHT, Case, Operator, Refact
 from ctxfold.errors import BranchError, Unfit
 from ctxfold.log import parse_step
 from ctxfold.models.deciders.loop import ModelQuestion, RequestKind
-from ctxfold.models.deciders.memory import known, log_of, records, standing, steps_of
+from ctxfold.models.deciders.memory import fill_register, list_prose, list_steps, read_records, show_log
 from ctxfold.models.protocol import parse_words
 from ctxfold.prompts import prompt
 from ctxfold.session.branches import Move
@@ -20,17 +20,17 @@ from ctxfold.session.session import Session
 from ctxfold.workspace import By, Workspace, spans
 
 DOUBT = 0.5
-"""Confidence below which a message goes on."""
+"""Confidence below which a message stays on its branch."""
 VIEW = 4_000
-"""o200k tokens of what was said that a model is shown."""
+"""o200k tokens of the view that a model is shown."""
 GATHERED = 200
-"""Steps elsewhere whose words are looked at, the newest, where a message asks for all topics together."""
+"""Steps of other branches, the newest, whose words are gathered for a message that asks for all topics together."""
 MESSAGE = 8_000
-"""Characters of the message it is shown."""
+"""Characters of the message that it is shown."""
 
 
 class Placement(BaseModel, frozen=True, extra="forbid"):
-    """What a model answers: where the message belongs."""
+    """The reply of a model: the branch of a message."""
 
     action: Literal["continue", "create", "switch", "new_topic"]
     branch: str = Field("", description="For switch: the branch.")
@@ -44,7 +44,7 @@ class Placement(BaseModel, frozen=True, extra="forbid"):
 
 @dataclass(frozen=True, slots=True)
 class PlaceQuestion:
-    """Go where a message belongs, before it is recorded."""
+    """Go to the branch of a message, before it is recorded."""
 
     message: str
     kind: ClassVar[RequestKind[Placement]] = RequestKind.of(Placement, "place", "move")
@@ -66,7 +66,8 @@ class PlaceQuestion:
                 return session.branch("continue", by=By("model", f"in doubt: {placed.confidence:.2f}"))
             at = placed.step if placed.action == "create" else None
             to = placed.branch if placed.action == "switch" else None
-            moved = session.branch(placed.action, at=at, to=to, by=By("model", _why(placed)))
+            why = "; ".join(filter(None, (f"{placed.confidence:.2f} sure", placed.reason)))
+            moved = session.branch(placed.action, at=at, to=to, by=By("model", why))
             if placed.gather:
                 _gather(session)
             return moved
@@ -79,28 +80,20 @@ class PlaceQuestion:
         )
 
     def fall_back(self, session: Session, why: str) -> Move:
-        """Let the embedded decider place it; where a model was asked in vain, the message goes on."""
+        """Let the embedded decider place it; if a model was asked in vain, stay."""
         if why and self.message.strip():
             return session.branch("continue", by=By("embedded", why))
         return session.branch("auto", query=self.message)
 
 
 def _gather(session: Session) -> None:
-    """Put what the user said on other branches and topics before whoever answers, word for word, the newest first; constraints stand on every branch anyway.
-
-    Source: Context-Agent's guard of a final synthesis.
-    """
+    """Extract the user's words on other branches and topics, the newest first (Context-Agent's final synthesis)."""
     elsewhere = session.workspace.elsewhere.branches
     steps = sorted({step for branch in elsewhere for turn in branch.turns for step in turn.steps}, reverse=True)
-    said = [each for each in records(session, steps[:GATHERED]) if each.kind == "user"]
+    said = [each for each in read_records(session, steps[:GATHERED]) if each.kind == "user"]
     if said:
         lines = [{"ref": each.ref, "why": "said on another branch"} for each in said]
         session.extract("what was said on every topic", lines, session.budget // 4, By("model", "all topics together"))
-
-
-def _why(placed: Placement) -> str:
-    """What an event says of a placement: how sure the model was, and why."""
-    return "; ".join(filter(None, (f"{placed.confidence:.2f} sure", placed.reason)))
 
 
 def _steps(session: Session) -> frozenset[int]:
@@ -113,18 +106,18 @@ def _steps(session: Session) -> frozenset[int]:
 
 
 REFACTOR_DOUBT = 0.5
-"""Confidence below which a history is left alone."""
+"""Confidence below which no operator is applied."""
 LEAST, MOST = 16, 1_200
-"""o200k tokens of a text that is put in place of steps: there must be room for so many, and it is asked to stay within so many."""
+"""o200k tokens of a text for steps: the least room it must have, and the most it is asked to take."""
 ANALYSIS = 300
 """Characters of a router's analysis that an event keeps."""
 
 LONGEST = 60_000
-"""o200k tokens of history that a model is shown at most, the newest."""
+"""o200k tokens of history that a model is shown, the newest."""
 
 
 class Routing(BaseModel, frozen=True, extra="forbid", strict=True):
-    """What a model answers as a router: whether the history has gone bad, and the one operator for it."""
+    """The reply of a model as a router: whether the history has gone bad, and the operator for it."""
 
     analysis: Annotated[
         str, Field(min_length=1, max_length=2_000, description="What the history shows, in one or two sentences.")
@@ -146,14 +139,14 @@ class Routing(BaseModel, frozen=True, extra="forbid", strict=True):
 
 
 class Rewritten(BaseModel, frozen=True, extra="forbid"):
-    """What a model answers as a refactorer: the text that is put in place."""
+    """The reply of a model as a refactorer: the text of the operator."""
 
     text: str = Field(min_length=1, max_length=40_000, description="The text, as it is to stand.")
 
 
 @dataclass(frozen=True, slots=True)
 class Routed:
-    """The operator that a model chose, and what it saw."""
+    """The operator that a model chose, and its analysis."""
 
     operator: Operator
     analysis: str
@@ -161,13 +154,13 @@ class Routed:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """Choose an operator, or none. Where no model says so, the embedded router chooses and its operator is applied at once."""
+    """Choose an operator, or none. The embedded router applies its choice at once."""
 
     budget: int | None = None
     kind: ClassVar[RequestKind[Routing]] = RequestKind.of(Routing, "route", "route")
 
     def ask(self, session: Session) -> ModelQuestion[Routing, Routed | Refactored]:
-        """Ask which operator the history calls for; what the user asks right now is not shown."""
+        """Ask for the operator that the history needs; the message that waits for an answer is not shown."""
         workspace = session.workspace
 
         def apply(_session: Session, written: Routing) -> Routed | Refactored:
@@ -190,7 +183,7 @@ class Route:
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """Write what an operator puts in place. `analysis`: what the router saw, for the event; empty where somebody named the operator."""
+    """Write the text of an operator. `analysis`: the router's, for the event; empty if somebody named the operator."""
 
     model: str
     operator: Operator
@@ -199,7 +192,7 @@ class Write:
     kind: ClassVar[RequestKind[Rewritten]] = RequestKind.of(Rewritten, "rewrite", "refactor")
 
     def ask(self, session: Session) -> ModelQuestion[Rewritten, Refactored] | str:
-        """Ask for the text; the session checks it and applies it, or logs why not."""
+        """Ask for the text; the session checks and applies it, or commits why not."""
         workspace = session.workspace
         blanks = self._blanks(session, workspace)
         if isinstance(blanks, str):
@@ -217,7 +210,7 @@ class Write:
         return ModelQuestion(text, apply, "its form", _in_words)
 
     def _blanks(self, session: Session, workspace: Workspace) -> dict[str, object] | str:
-        """What is to be replaced, and the room for it; or why there is nothing to write."""
+        """The blanks of the request: the steps and the room; or why there is nothing to write."""
         if self.operator == "path_prune":
             pruned = session.refactor("path_prune", dry_run=True, budget=self.budget)
             before, after = pruned.tokens
@@ -241,17 +234,17 @@ class Write:
 
 
 def _in_words(said: str) -> Mapping[str, Any]:
-    """The arguments of a reply that calls no tool: a text between its tags, or the tool's call in words. Raises InputError for any other."""
+    """Read a reply that calls no tool: a text between its tags, or the tool's call in words."""
     said = said.strip()
     tagged = said.startswith("<summary>") and said.endswith("</summary>")
     return {"text": said} if tagged else parse_words(said, "rewrite")
 
 
 def _history(session: Session, workspace: Workspace, *, unanswered: bool) -> dict[str, str]:
-    """The goal, the register and the log of the path; on demand without the step in which the user's newest words wait for an answer."""
-    steps, blocks = steps_of(workspace), workspace.blocks
+    """The goal, the register and the log of the path, on demand without the message that waits for an answer."""
+    steps, blocks = list_steps(workspace), workspace.blocks
     waits = bool(blocks) and all(line.kind == "user" for line in blocks[-1].lines)
     shown = steps[: -len(blocks[-1].steps)] if waits and not unanswered else steps
-    log = records(session, shown)
-    told = {"standing": standing(workspace, log), "text": log_of(log, LONGEST) or "nothing yet"}
-    return {**known(workspace), **told}
+    log = read_records(session, shown)
+    told = {"standing": list_prose(workspace, log), "text": show_log(log, LONGEST) or "nothing yet"}
+    return {**fill_register(workspace), **told}

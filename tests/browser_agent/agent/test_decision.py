@@ -20,11 +20,6 @@ def test_an_end_stands_alone():
         )
 
 
-def test_a_decision_without_actions_is_refused():
-    with pytest.raises(ValidationError):
-        Decision.model_validate({"thought": "nothing", "actions": []})
-
-
 def test_a_fold_rides_on_a_decision():
     decision = Decision.model_validate(
         {"thought": "on", "fold": {"summary": "Found nothing.", "first_step": 2}, "actions": [{"kind": "back"}]}

@@ -10,13 +10,9 @@ import pytest
 from browser_agent.agent.folds import (
     Folds,
     add_fold,
-    choose_newest_runs,
     commit_all,
     commit_paying,
     count_kept_blocks,
-    is_worth_folding,
-    measure_room,
-    overflows,
 )
 from browser_agent.agent.journal import Journal, read_cut_off
 from browser_agent.agent.settings import choose_fold_settings
@@ -81,12 +77,6 @@ def test_a_fold_without_a_summary_is_weighed_by_what_it_would_leave(session: Ses
     assert tiles(session) == [(1, 2, 3, 4, 5)]
 
 
-def test_nothing_pays_when_the_run_is_nearly_over() -> None:
-    assert is_worth_folding(700, 100, 0, 20)
-    assert not is_worth_folding(700, 100, 0, 2)
-    assert not is_worth_folding(700, 100, 3_000, 100)
-
-
 def test_a_kept_fold_that_can_no_longer_be_made_is_named_and_not_dropped(session: Session) -> None:
     folds = wanted(session, summary="Berth 2 is too short.", first_step=2, last_step=2)
     session.fold("None of them is long enough.", 1, 3)
@@ -100,12 +90,6 @@ def test_a_fold_that_cannot_be_made_is_refused_when_it_is_decided(session: Sessi
         folds, refused = add_fold(session, Folds(), decided(**fold), str)
         assert folds == Folds()
         assert refused.startswith("the fold was refused: ")
-
-
-def test_a_wider_fold_takes_the_place_of_those_it_covers(session: Session) -> None:
-    folds = wanted(session, summary="Berth 2 is too short.", first_step=2, last_step=2)
-    folds, _ = add_fold(session, folds, decided(summary="All are too short.", first_step=1, last_step=5), str)
-    assert [(fold.first, fold.last) for fold in folds.waiting] == [(1, 5)]
 
 
 async def test_folds_that_wait_are_committed_at_the_end_and_what_is_refused_is_handed_back(session: Session) -> None:
@@ -129,14 +113,6 @@ async def test_the_embedded_folder_folds_at_the_brim_alone_and_says_so(session: 
     assert (await journal.prepare_context("Step 9.")).kept.notes == ()
 
 
-def test_the_past_has_all_the_room_that_what_stands_beside_it_leaves(session: Session) -> None:
-    view = session.view(8_000)
-    room = measure_room(view, 8_000, "Step 6.")
-    assert 8_000 - (view.tokens - session.workspace.tokens) - 40 <= room < 8_000
-    assert overflows(session.workspace, session.workspace.tokens - 1)
-    assert not overflows(session.workspace, session.workspace.tokens)
-
-
 async def test_at_the_brim_the_newest_steps_are_folded_alone_once_the_oldest_are_folded(session: Session) -> None:
     journal = Journal(session, 3_000, None, Secrets())
     shown: list[list[str]] = []
@@ -150,19 +126,6 @@ async def test_at_the_brim_the_newest_steps_are_folded_alone_once_the_oldest_are
     kept = [sum(x == y for x, y in zip(*pair, strict=False)) / len(pair[0]) for pair in pairwise(shown)]
     assert sum(share < 0.4 for share in kept) <= 5
     assert sum(share == 1.0 for share in kept) >= 10
-
-
-def test_steps_are_folded_alone_where_that_makes_room_and_none_of_the_oldest_stands_in_full(session: Session) -> None:
-    whole = session.workspace.tokens
-    assert choose_newest_runs(session.workspace, whole - 1, 0.1) == ()
-    session.fold("Berth 1 is too short.", 1, 1)
-    session.fold("Berth 3 is too short.", 3, 3)
-    left = session.workspace.tokens
-    assert choose_newest_runs(session.workspace, left - 1, 0.1) == ((4, 4),)
-    assert choose_newest_runs(session.workspace, int(0.6 * left), 0.1) == ((4, 4), (2, 2))
-    assert choose_newest_runs(session.workspace, left // 3, 0.1) == ()
-    add(session, [6])
-    assert choose_newest_runs(session.workspace, session.workspace.tokens - 1, 0.1)[0][1] == 5
 
 
 def test_the_latest_step_is_not_kept_for_the_cache_where_each_is_folded_after_the_next(session: Session) -> None:

@@ -13,7 +13,6 @@ import pytest
 from browser_agent import BrowserAgent, BrowserChoice, Hooks, Keeping, RunResult, Safety, Secret, StepTaken, Watching
 from browser_agent.actions import ACTION, ActionResult, PageAction
 from browser_agent.agent.script import ScriptFile, write_action, write_start
-from browser_agent.browser.process import installed
 from browser_agent.deciders.model import decide_tool
 from browser_agent.observation import Control, Observation
 from ctxfold import Session
@@ -192,15 +191,6 @@ def done(**action: Any) -> ActionResult:
     return ActionResult(action=ACTION.validate_python(action), kind="done", message="")  # type: ignore[arg-type]
 
 
-def test_a_script_closes_the_tab_that_was_closed_and_stays_in_its_own(tmp_path: Path) -> None:
-    path = tmp_path / "again.py"
-    ScriptFile(path).add([done(kind="tab", op="close", index=2)], None)
-    assert path.read_text("utf-8").splitlines()[-2:] == [
-        "    page.context.pages[1].close()",
-        "    page = browser.contexts[0].pages[-1] if page.is_closed() else page",
-    ]
-
-
 def test_the_answer_to_a_dialog_that_a_download_opened_stands_before_all_of_it(tmp_path: Path) -> None:
     path = tmp_path / "again.py"
     script = ScriptFile(path)
@@ -306,26 +296,6 @@ async def run_and_save(site: Site, acts: list[Callable[[Named], list[dict[str, A
     return first
 
 
-async def test_a_saved_script_runs_by_itself_to_the_same_page(serve: Serve, tmp_path: Path):
-    site = serve({"/": SHOP, "/found": FOUND, "/lamp": LAMP})
-    script = tmp_path / "again.py"
-    seen = await run_and_save(
-        site,
-        [
-            lambda ref: [{"kind": "type", "ref": ref("textbox"), "text": "lamp", "submit": True}],
-            lambda ref: [{"kind": "click", "ref": ref("Lamp")}],
-            lambda ref: [{"kind": "click", "ref": ref("# Lamp\n")}],
-        ],
-        script,
-    )
-    assert seen == ["/", "/found?q=lamp", "/lamp", "/echo"]
-    written = script.read_text("utf-8")
-    assert "import os" not in written
-    assert "import re" not in written
-    assert "headless=False" not in written
-    assert f"executable_path={str(next(installed()))!r}" in written
-
-
 async def test_a_saved_script_says_how_its_browser_is_come_by(tmp_path: Path):
     path = tmp_path / "again.py"
     shown = write_start(BrowserChoice(headed=True, storage_state=Path("state.json")), Path("/opt/chrome"))
@@ -364,20 +334,6 @@ async def test_a_saved_script_does_the_same_acts_when_it_is_run(serve: Serve, tm
     first = await run_and_save(site, acts, script)
     assert first.count("/echo?ship=Elba") == 1
     assert site.sent == [("POST", "/echo")] * 2
-
-
-async def test_an_empty_page_is_never_answered_from(serve: Serve):
-    site = serve({"/": HOME, "/void": "<title>Void</title>"})
-    model = ScriptedModel(
-        go(f"{site.url}/void"),
-        decide("I know.", {"kind": "answer", "text": "Twice a month."}),
-        decide("It says.", {"kind": "answer", "text": "It has tides.", "quote": "Ships and tides"}),
-    )
-    async with BrowserAgent(model) as agent:
-        result = await agent.run("What is there?", site.url)
-    assert (result.answer, len(result.sources)) == ("It has tides.", 1)
-    said = model.requests[2].messages[-1]["content"][-1]["text"]
-    assert "the page as it stands is empty" in said
 
 
 async def test_what_every_request_holds_beside_the_view_is_small_and_the_task_stands_once(serve: Serve):

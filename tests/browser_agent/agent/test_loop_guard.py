@@ -25,10 +25,6 @@ def test_what_changes_the_page_may_go_on_for_ever():
     assert set(verdicts([(CLICK, str(n)) for n in range(50)])) == {"go"}
 
 
-def test_another_action_in_between_does_not_start_the_count_anew():
-    assert verdicts([(CLICK, "a"), (CLICK, "a"), (SCROLL, "a"), (CLICK, "a")])[-1] == "refuse"
-
-
 def test_another_thought_is_no_other_plan():
     again = CLICK.model_copy(update={"thought": "perhaps now"})
     assert verdicts([(CLICK, "a"), (again, "a"), (CLICK, "a")])[-1] == "refuse"

@@ -39,13 +39,3 @@ async def test_the_third_try_on_one_page_forces_a_prune_and_a_new_plan(serve: Se
         assert "HB-22" in view
         assert "new plan" in session.recall("s4").text
         assert "Perhaps now." in session.recall("s2").text
-
-
-async def test_nothing_is_folded_that_nobody_decided_while_there_is_room(serve: Serve, tmp_path: Path):
-    site = serve({"/": HOME, "/tides": TIDES})
-    turns = [decide("The other.", {"kind": "navigate", "url": f"{site.url}/{page}"}) for page in ("tides", "") * 2]
-    model = script(tmp_path, *turns, decide("Enough.", {"kind": "give_up", "reason": "nothing there"}))
-    await browse("How deep is it?", site.url, model, Keeping("deep"))
-    with Session.open("deep", create=False) as session:
-        assert not [event for event in session.history() if event.kind in ("refactored", "folded", "extracted")]
-        assert session.view().text.count("HB-22") == 3

@@ -10,7 +10,6 @@ import pytest
 from browser_agent.agent.agent import BrowserAgent
 from browser_agent.agent.settings import Keeping, RunLimits
 from ctxfold import Session
-from ctxfold.errors import InputError
 from tests.browser_agent.agent.scripts import browse, decide, script
 from tests.sites.server import Site
 from tests.support.messages.server import Answer, Decide, MessagesServer, Words
@@ -147,8 +146,3 @@ async def test_what_a_helper_costs_ends_a_run_of_the_explorer_at_its_limit(
         )
     assert result.usage.dollars
     assert "the cost limit of 1e-09 dollars was reached" in result.reason
-
-
-async def test_a_cost_limit_that_is_not_a_number_is_refused():
-    with pytest.raises(InputError, match="not nan"):
-        RunLimits(dollars=float("nan"))

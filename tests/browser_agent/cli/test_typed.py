@@ -31,11 +31,6 @@ def test_a_program_off_the_path_is_named_by_where_it_lies(
     assert format_command("context") == f"'{program}' context"
 
 
-def test_a_program_on_the_path_is_named_as_it_is_called(program: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PATH", str(program.parent))
-    assert format_command("context") == "ctxfold context"
-
-
 def test_another_program_of_that_name_on_the_path_is_not_meant(
     program: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

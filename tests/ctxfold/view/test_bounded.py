@@ -6,7 +6,7 @@ import pytest
 
 from ctxfold.errors import BudgetError
 from ctxfold.tokens import count
-from ctxfold.view.result import LEAST, Earlier, Result, bounded
+from ctxfold.view.result import LEAST, EarlierResult, ToolResult, shorten_result
 
 BUDGET = 2_000
 
@@ -38,7 +38,7 @@ def orders(many: int) -> list[dict[str, object]]:
 @pytest.mark.smoke
 def test_a_small_result_stands_as_it_is() -> None:
     text = "three\n  words \n"
-    made = bounded(Result(text, "s1.2"))
+    made = shorten_result(ToolResult(text, "s1.2"))
     assert (made.text, made.form, made.ref) == (text, "whole", "s1.2")
     assert made.tokens == made.raw == count(text)
 
@@ -63,8 +63,8 @@ def test_a_small_result_stands_as_it_is() -> None:
     ids=["log", "run", "blanks", "newlines", "cjk", "special", "table", "deep", "tree", "python", "paths", "numbers"],
 )  # fmt: skip
 def test_no_result_costs_more_than_its_budget(text: str, budget: int) -> None:
-    for earlier in (None, Earlier(text, "s1.2"), Earlier(text[:-3], "s1.2")):
-        made = bounded(Result(text, "s2.2", earlier=earlier), "end 77", budget)
+    for earlier in (None, EarlierResult(text, "s1.2"), EarlierResult(text[:-3], "s1.2")):
+        made = shorten_result(ToolResult(text, "s2.2", earlier=earlier), "end 77", budget)
         assert made.tokens <= budget
         assert made.tokens == count(made.text)
         assert made.form == "whole" or made.text.startswith("[s2.2")
@@ -72,12 +72,12 @@ def test_no_result_costs_more_than_its_budget(text: str, budget: int) -> None:
 
 def test_a_budget_below_the_least_is_refused() -> None:
     with pytest.raises(BudgetError):
-        bounded(Result("a", "s1.2"), budget=LEAST - 1)
+        shorten_result(ToolResult("a", "s1.2"), budget=LEAST - 1)
 
 
 def test_lines_unlike_all_others_stand_with_the_first_and_the_last() -> None:
     text = log(2_000, {700: "10:11:40 ERROR worker-0 connection refused by db-3"})
-    made = bounded(Result(text, "s1.2"))
+    made = shorten_result(ToolResult(text, "s1.2"))
     lines = text.split("\n")
     assert {lines[0], lines[700], lines[-1]} <= set(made.text.split("\n"))
 
@@ -85,13 +85,13 @@ def test_lines_unlike_all_others_stand_with_the_first_and_the_last() -> None:
 def test_what_the_need_asks_for_stands() -> None:
     text = log(2_000)
     wanted = text.split("\n")[1_234]
-    made = bounded(Result(text, "s1.2"), need=f"what became of {wanted.split()[3]}")
+    made = shorten_result(ToolResult(text, "s1.2"), need=f"what became of {wanted.split()[3]}")
     assert wanted in made.text.split("\n")
 
 
 def test_gaps_and_lines_tile_the_text() -> None:
     text = log(2_000, {at: f"odd {at}" for at in range(0, 2_000, 97)})
-    body = bounded(Result(text, "s1.2")).text.split("\n")[1:]
+    body = shorten_result(ToolResult(text, "s1.2")).text.split("\n")[1:]
     lines, at = text.split("\n"), 0
     for shown in body:
         gap = re.fullmatch(r"… (\d+)-(\d+)", shown)
@@ -108,7 +108,7 @@ def test_gaps_and_lines_tile_the_text() -> None:
 def test_records_stand_as_exact_rows_where_they_fit() -> None:
     rows = orders(70)
     text = json.dumps(rows, indent=2)
-    made = bounded(Result(text, "s1.2"))
+    made = shorten_result(ToolResult(text, "s1.2"))
     assert made.form == "rows"
     assert made.raw > BUDGET
     assert all(f"{row['id']} | {row['city']} | {row['total']} | {row['note']}" in made.text for row in rows)
@@ -117,7 +117,7 @@ def test_records_stand_as_exact_rows_where_they_fit() -> None:
 @pytest.mark.parametrize("write", [json.dumps, str], ids=["json", "python"])
 def test_of_a_table_beyond_that_the_first_the_last_and_the_count_stand(write) -> None:
     rows = orders(1_500)
-    made = bounded(Result(write(rows), "s1.2"))
+    made = shorten_result(ToolResult(write(rows), "s1.2"))
     assert "[1500] id" in made.text
     assert str(rows[0]["id"]) in made.text
     assert str(rows[-1]["id"]) in made.text
@@ -127,7 +127,7 @@ def test_an_answer_that_hardly_changed_stands_as_its_change() -> None:
     before = log(1_000)
     lines = before.split("\n")
     lines[500] = "something new"
-    made = bounded(Result("\n".join(lines), "s2.2", earlier=Earlier(before, "s1.2")))
+    made = shorten_result(ToolResult("\n".join(lines), "s2.2", earlier=EarlierResult(before, "s1.2")))
     assert made.form == "change"
     assert "s1.2" in made.text
     assert "+something new" in made.text
@@ -137,19 +137,19 @@ def test_an_answer_that_hardly_changed_stands_as_its_change() -> None:
 
 def test_an_answer_that_is_the_same_says_so_and_still_stands() -> None:
     text = log(1_000)
-    made = bounded(Result(text, "s2.2", earlier=Earlier(text, "s1.2")))
+    made = shorten_result(ToolResult(text, "s2.2", earlier=EarlierResult(text, "s1.2")))
     assert "the same as s1.2" in made.text
     assert text.split("\n")[0] in made.text
 
 
 def test_the_name_by_which_the_rest_is_had_is_the_callers() -> None:
-    made = bounded(Result(log(900), "s1.2", tool="ctxfold_recall"))
+    made = shorten_result(ToolResult(log(900), "s1.2", tool="ctxfold_recall"))
     assert 'ctxfold_recall(ref="s1.2")' in made.text
     assert re.search(r"(?<!_)\brecall\(", made.text) is None
 
 
 def test_a_result_bounded_before_it_has_an_address_is_given_one() -> None:
-    made = bounded(Result(log(900), "s999999.99"))
+    made = shorten_result(ToolResult(log(900), "s999999.99"))
     moved = made.at("s12.2")
     assert moved.ref == "s12.2"
     assert moved.text.startswith("[s12.2:")
@@ -157,5 +157,5 @@ def test_a_result_bounded_before_it_has_an_address_is_given_one() -> None:
     assert moved.tokens == count(moved.text) <= made.tokens
     assert moved.text.endswith(made.body)
     assert "recall(" not in made.body
-    small = bounded(Result("a", "s999999.99"))
+    small = shorten_result(ToolResult("a", "s999999.99"))
     assert (small.at("s1.2").text, small.body) == ("a", "a")

@@ -23,10 +23,6 @@ COMMENTED = """// my servers
 """
 
 
-def test_a_blank_file_becomes_the_entry_alone() -> None:
-    assert json.loads(put("\n", PATH, ENTRY)) == {"mcpServers": {"ctxfold": ENTRY}}
-
-
 def test_comments_order_indents_and_trailing_commas_are_left_as_they_are() -> None:
     text = put(COMMENTED, PATH, ENTRY)
     assert get(text, PATH) == ENTRY
@@ -50,11 +46,6 @@ def test_an_entry_that_is_there_is_replaced_in_its_place() -> None:
 def test_dropping_from_the_middle_keeps_the_neighbours_and_their_comments() -> None:
     text = '{"mcpServers": {\n  "a": 1, // of a\n  "ctxfold": {},\n  // of b\n  "b": 2\n}}'
     assert drop(text, PATH) == '{"mcpServers": {\n  "a": 1, // of a\n  // of b\n  "b": 2\n}}'
-
-
-def test_there_is_nothing_to_drop_where_there_is_nothing() -> None:
-    for text in ("", "{}", '{"mcpServers": {}}', '{"other": 1}'):
-        assert drop(text, PATH) == text
 
 
 @pytest.mark.parametrize(

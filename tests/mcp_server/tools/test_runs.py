@@ -135,5 +135,5 @@ async def test_what_cannot_be_begun_or_is_not_known_is_an_error_that_names_the_n
             assert "Next: " in said(result)
         unknown = await client.call_tool("browse_status", {"run": "trip-0123456789abcdef"})
         assert unknown.is_error
-        assert "this server process knows no run" in said(unknown)
+        assert "no run of that name" in said(unknown)
         assert "context" in said(unknown)

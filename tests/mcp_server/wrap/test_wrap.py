@@ -219,14 +219,6 @@ def test_a_server_that_dies_is_an_error_that_says_why(home: Path) -> None:
     assert b"out of cheese" in host.said
 
 
-def test_a_server_that_hangs_is_an_error_in_time(home: Path) -> None:
-    with wrapped(home, "--timeout", "1") as host:
-        host.open()
-        answered = host.ask("tools/call", {"name": "hang"})
-        assert answered["error"]["code"] == -32001
-        assert host.close() == 0
-
-
 def children(process: int) -> list[int]:
     tasks = Path(f"/proc/{process}/task/{process}/children")
     return [int(word) for word in tasks.read_text().split()] if tasks.exists() else []

@@ -53,7 +53,7 @@ def test_a_value_of_an_open_item_stands_beside_a_summary(session: Session) -> No
 def test_a_summary_that_saves_nothing_is_refused_with_what_must_stand_beside_it(session: Session) -> None:
     step = look_up(session, "W-2003", parcel="PX-9936")
     called(session, "track", {"parcel": "PX-9936", "order": "W-2003"}, "on its way")
-    with pytest.raises(FoldError, match="must stand beside it"):
+    with pytest.raises(FoldError, match="lines that must stay"):
         session.fold(
             "Looked one order up, which was the third, and it was delivered to its city a week ago.", step, step
         )

@@ -9,7 +9,7 @@ from ctxfold import Session
 from ctxfold.errors import FoldError, InputError
 from ctxfold.models import Model, Reply, Request, Usage, helpers
 from ctxfold.models.deciders import Decided, Deciders
-from ctxfold.models.deciders.loop import decide, leased
+from ctxfold.models.deciders.loop import decide, lease_of
 from ctxfold.models.deciders.memory import Consolidate, is_due
 from ctxfold.models.named import ScriptedModel
 from ctxfold.workspace import RawStep, Tile
@@ -135,7 +135,7 @@ def high(session: Session) -> None:
 
 async def consolidated(model: Model | None, session: Session) -> Decided[tuple[Tile, ...]]:
     """What is due at a budget of 1,000, folded."""
-    return await decide(model, leased(session), Consolidate("strong", 1_000))
+    return await decide(model, lease_of(session), Consolidate("strong", 1_000))
 
 
 async def test_nobody_is_asked_below_the_high_water_mark(session: Session):

@@ -14,7 +14,7 @@ from ctxfold.models import Model, Reply, Request, Usage, helpers
 from ctxfold.models.anthropic import AnthropicModel
 from ctxfold.models.deciders import Decided, Deciders
 from ctxfold.models.deciders import register as intent
-from ctxfold.models.deciders.loop import decide, leased
+from ctxfold.models.deciders.loop import decide, lease_of
 from ctxfold.models.deciders.register import ExtractQuestion
 from ctxfold.models.named import ScriptedModel
 from ctxfold.session.decide import LinesWanted
@@ -148,7 +148,7 @@ async def test_a_model_that_cannot_be_asked_stops_nothing(session: Session):
 async def triggered(model: Model, session: Session) -> Decided[Extraction]:
     """An extraction that a trigger calls for."""
     wanted = LinesWanted("total of W-2003", None, 200, Trigger("unresolved reference", "W-2003"))
-    return await decide(model, leased(session), ExtractQuestion(model.name, wanted))
+    return await decide(model, lease_of(session), ExtractQuestion(model.name, wanted))
 
 
 async def test_lines_that_a_model_chose_stand_byte_for_byte(session: Session):
