@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 from playwright.async_api import Error, Frame, Page
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from browser_agent.observation import OpenDialog, SearchBox, Section, SiteIndex, TabInfo
+from browser_agent.observation import OpenDialog, PageSection, SearchBox, SiteIndex, TabInfo
 from browser_agent.observation.inline import cut, is_actionable
 from browser_agent.observation.masks import FIELD_LINES, IS_PASSWORD, mask_passwords
 from ctxfold.log.page import Node
@@ -132,7 +132,7 @@ class Structure(_FromPage):
     secrets: tuple[str, ...] = ()
     shown: tuple[str, ...] = ()
     submits: tuple[str, ...] = ()
-    sections: tuple[Section, ...] = ()
+    sections: tuple[PageSection, ...] = ()
     search: SearchBox | None = None
     drawn: tuple[str, ...] = ()
     editors: int = 0

@@ -10,7 +10,7 @@ from hashlib import sha256
 from typing import Any, Literal, NamedTuple
 from urllib.parse import urlsplit, urlunsplit
 
-from browser_agent.observation import BUDGET, Control, Cut, Extracted, Link, Observation, Section
+from browser_agent.observation import BUDGET, Control, Extracted, Link, Observation, PageCut, PageSection
 from browser_agent.observation.blocks import Block, blocks, blocks_under, respace
 from browser_agent.observation.capture import Capture, Structure, remove_hidden
 from browser_agent.observation.inline import (
@@ -151,7 +151,7 @@ class _Shown(NamedTuple):
     view: Literal["page", "change", "read", "find", "extract"]
     page: int
     pages: int
-    cut: tuple[Cut, ...] = ()
+    cut: tuple[PageCut, ...] = ()
     extracted: Extracted | None = None
     places: frozenset[str] = frozenset()
 
@@ -423,9 +423,9 @@ def from_log(url: str, snapshot: str) -> Observation:
     return observe(Capture(url, None, snapshot, Structure(title=title, sections=sections)), budget=_LOGGED)
 
 
-def _read_sections(snapshot: str) -> Iterator[Section]:
+def _read_sections(snapshot: str) -> Iterator[PageSection]:
     """Return the text under each heading and each term, without refs."""
-    section, lines = Section(title="", level=1), list[str]()
+    section, lines = PageSection(title="", level=1), list[str]()
     for block in blocks(parse(snapshot)):
         text = _PREFIX.sub("", REF.sub("", block.text))
         if block.region in _APART:
@@ -435,5 +435,5 @@ def _read_sections(snapshot: str) -> Iterator[Section]:
             continue
         yield section.model_copy(update={"text": "\n".join(lines)})
         defined = _DEFINED.match(text) if block.level == _TERM else None
-        section, lines = Section(title=text, level=block.level, defined_name=defined and defined.group()), []
+        section, lines = PageSection(title=text, level=block.level, defined_name=defined and defined.group()), []
     yield section.model_copy(update={"text": "\n".join(lines)})
