@@ -62,6 +62,9 @@ class Range:
         if attack.late:
             await asyncio.sleep(attack.late)
             outcomes.append(await perform(self.window, [Press(kind="press", key="F9")]))
+        for _ in range(150 if agreed else 0):  # what a yes let go may still be on its way
+            if not self._arrived(attack):
+                await asyncio.sleep(0.02)
         for popup in self.window.pages[1:]:
             await popup.close()
         paths = [path for site in (self.site, self.other) for _, path in site.sent]
