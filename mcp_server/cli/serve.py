@@ -247,8 +247,9 @@ def wrap(
     from mcp_server.transport.stdio import claim_pipes
 
     pipes = claim_pipes()
+    from mcp_server.wrap.ends import WrapTarget
     from mcp_server.wrap.keeper import Keeper, KeeperSettings
-    from mcp_server.wrap.proxy import WrapTarget, run_wrap
+    from mcp_server.wrap.proxy import run_wrap
 
     keeper = Keeper(KeeperSettings(name, store, budget, measure))
     run_wrap(WrapTarget(command, dict(os.environ), url or "", dict(map(_read_header, headers))), keeper, pipes)

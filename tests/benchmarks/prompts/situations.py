@@ -118,46 +118,19 @@ def record_loop(pool: Pool, at: int, back_and_forth: bool) -> Session:
     raise LookupError("no recording has a place for a loop")
 
 
-def record_repeats(pool: Pool, at: int) -> Session:
-    """Record a session whose results were read again and again."""
-    recording = pool.pick(at % 4, 5)
-    session = record(recording, len(recording.events))
-    for event in [event for event in recording.events if event.role == "tool"][:3] * 2:
-        call = {"name": "read_again", "args": {"what": event.call_id or "that"}, "id": "c1"}
-        session.record_step("Let me look at that once more.", [call], [{"id": "c1", "text": event.text}])
-    return session
-
-
 def record_contradiction(pool: Pool, at: int) -> Session:
-    """Record a session with a summary of a result that a newer result contradicts, by a value of another recording."""
-    results = [(recording, *result) for recording in pool.dialogues for result in _find_results(recording)[:1]]
-    keys = {key for *_, result in results for key in result}
-    values = {key: {result[key] for *_, result in results if key in result} for key in keys}
-    for recording, place, call, result in results[7 * at :]:
-        other = {key: sorted(values[key] - {result[key]}) for key in result if result[key]}
-        key = next((key for key, found in other.items() if 1 < len(found) < 8), "")
-        if not key:
-            continue
-        session = record(recording, place + 1)
-        session.fold(f"Called {call['name']}: {key} is {result[key]}.", session.tip, session.tip)
-        record(recording, len(recording.events), session, place + 1)
-        newer = json.dumps({**result, key: other[key][at % len(other[key])]})
-        session.record_step("Looking at it as it stands now.", [call], [{"id": "c1", "text": newer}])
-        session.record_turn(user="Go on, please.")
-        return session
-    raise LookupError("no recording has a result to contradict")
-
-
-def _find_results(recording: Recording) -> list[tuple[int, dict[str, Any], dict[str, str]]]:
-    """Return the calls whose result is an object: the result's place, the call, the object's strings."""
-    calls = {call.id: call for event in recording.events for call in event.calls}
-    results: list[tuple[int, dict[str, Any], dict[str, str]]] = []
-    for at, event in enumerate(recording.events[:-6]):
-        call = calls.get(event.call_id)
-        if event.role == "tool" and call is not None and event.text.startswith("{"):
-            strings = {key: value for key, value in json.loads(event.text).items() if isinstance(value, str)}
-            results.append((at, {"name": call.name, "args": call.args, "id": "c1"}, strings))
-    return results
+    """Record a session with a summary of a result that a newer result contradicts."""
+    recording = pool.pick(at % 4, 5)
+    half = find_end(recording, 0.5, "tool")
+    call = {"name": "get_parcel", "args": {"parcel": f"PX-{at}7301"}, "id": "c1"}
+    session = record(recording, half)
+    session.record_step("", [call], [{"id": "c1", "text": json.dumps({"status": "delayed", "weight_g": 1240})}])
+    session.fold("Called get_parcel: the status is delayed.", session.tip, session.tip)
+    record(recording, len(recording.events), session, half)
+    newer = json.dumps({"status": "delivered", "weight_g": 1240})
+    session.record_step("Looking at it as it stands now.", [call], [{"id": "c1", "text": newer}])
+    session.record_turn(user="Go on, please.")
+    return session
 
 
 def make_situations(folder: Path) -> Iterator[Situation]:
@@ -254,8 +227,6 @@ def _make_operator(operator: Operator, pool: Pool, at: int) -> Situation:
             return record_loop(pool, at, at % 2 == 1)
         if operator == "fact_rectify":
             return record_contradiction(pool, at)
-        if operator == "noise_filter" and at % 2:
-            return record_repeats(pool, at)
         return _bind(recording, max(0.6, choose_share(at)))
 
     async def decide(model: Model, session: Session) -> Any:
@@ -274,27 +245,11 @@ def _bind(recording: Recording, share: float) -> Session:
 
 
 def _make_router(pool: Pool, at: int) -> Situation:
-    kinds = (
-        "clean",
-        "a loop",
-        "clean",
-        "to and fro",
-        "clean",
-        "read again",
-        "a loop",
-        "contradicted",
-        "clean",
-        "bound",
-    )
-    kind, recording = kinds[at], pool.pick(at, 13)
+    kind, recording = ("clean", "loop", "clean", "back and forth", "bound")[at % 5], pool.pick(at, 13)
 
     def make() -> Session:
-        if kind in ("a loop", "to and fro"):
-            return record_loop(pool, 20 + at, kind == "to and fro")
-        if kind == "read again":
-            return record_repeats(pool, at)
-        if kind == "contradicted":
-            return record_contradiction(pool, 2)
+        if kind in ("loop", "back and forth"):
+            return record_loop(pool, 20 + at, kind == "back and forth")
         if kind == "bound":
             return _bind(recording, choose_share(at))
         return record(recording, find_end(recording, choose_share(at), "tool"))
