@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
-from functools import cached_property
-from typing import Any, Literal
+from dataclasses import dataclass, is_dataclass, replace
+from functools import cache, cached_property
+from types import UnionType
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from ctxfold.errors import CorruptStore
 from ctxfold.log.lines import KEY_INFO, SUPERSEDED, THINKING, Line, text_of, unposed
@@ -101,12 +102,9 @@ class Pin:
 
 @dataclass(frozen=True, slots=True)
 class Superseded:
-    """A value that a newer one replaced. `at`: the record of the old value; `by`: that of the new. Some may be empty."""
+    """A value that a newer one replaced. `by`: the record of the new value."""
 
-    of: str
-    field: str
     was: str
-    at: str
     now: str
     by: str
 
@@ -145,14 +143,10 @@ _ROOM = (400, 200, 64, 24, 0)
 def shown_guidance(guidance: Guidance, texts: Sequence[str], form: int) -> str:
     """Return the end of a view: superseded values that its texts still hold, the thought, then the key facts."""
     stale = [each for each in guidance.superseded if any(each.was in text for text in texts)]
-    named = [
-        f"{' '.join([*filter(None, (each.of, each.field))])}{': ' if each.of or each.field else ''}{each.now} ({each.by})"
-        f", not {each.was}{f' ({each.at})' if each.at else ''}"
-        for each in stale[-_SUPERSEDED:]
-    ]
     parts: list[str] = []
-    if named and form < 3:
-        parts.append("\n".join([SUPERSEDED, *(f"< {name}" for name in named)]))
+    if stale and form < 3:
+        named = (f"< {each.now} ({each.by}), not {each.was}" for each in stale[-_SUPERSEDED:])
+        parts.append("\n".join([SUPERSEDED, *named]))
     for pin, title in ((guidance.thought, THINKING), (guidance.key_info, KEY_INFO)):
         if pin is not None:
             parts.append(_pinned(pin, title, _ROOM[form]))
@@ -166,31 +160,6 @@ def _pinned(pin: Pin, title: str, most: int) -> str:
     if not pin.untrusted:
         return unposed(f"{title}: {text}")
     return "\n".join([f"{title}:", *(f"< {line}" for line in text.splitlines())])
-
-
-def dump_guidance(guidance: Guidance) -> dict[str, Any]:
-    """Return guidance as JSON."""
-    return {
-        "pins": [asdict(pin) for pin in (guidance.thought, guidance.key_info) if pin is not None],
-        "superseded": [asdict(each) for each in guidance.superseded],
-        "depths": [list(pair) for pair in guidance.depths],
-        "made": guidance.made,
-    }
-
-
-def load_guidance(tree: Any) -> Guidance:
-    """Read guidance from JSON made by `dump_guidance`. Raises CorruptStore."""
-    try:
-        pins = {each["slot"]: Pin(**{**each, "refs": tuple(each["refs"])}) for each in tree["pins"]}
-        return Guidance(
-            pins.get("thought"),
-            pins.get("key_info"),
-            tuple(Superseded(**each) for each in tree["superseded"]),
-            tuple((int(tile), int(depth)) for tile, depth in tree["depths"]),
-            int(tree["made"]),
-        )
-    except (KeyError, TypeError, ValueError) as error:
-        raise CorruptStore("a refactoring does not read back; restore a copy of the store") from error
 
 
 State = Literal["open", "done", "dropped"]
@@ -401,41 +370,28 @@ def number_of(name: str) -> int:
     return int(name[1:]) if name[1:].isdecimal() else 0
 
 
-def dump_change(change: IntentChange) -> dict[str, Any]:
-    """Return a change as JSON."""
-    tree = asdict(change)
-    tree["summary"] = tree.pop("told")
-    return tree
-
-
-def load_change(tree: Any) -> IntentChange:
-    """Read a change from JSON made by `dump_change`. Raises CorruptStore."""
+def load_value(hint: Any, tree: Any) -> Any:
+    """Read a value of a dataclass type from JSON made by `dataclasses.asdict`. Raises CorruptStore."""
     try:
-        return IntentChange(
-            tuple(Item(**{**item, "evidence": tuple(item["evidence"])}) for item in tree["items"]),
-            tuple(Constraint(**each) for each in tree["constraints"]),
-            tuple(SettledDecision(**each) for each in tree["decisions"]),
-            None if tree["summary"] is None else Summary(**tree["summary"]),
-            (int(tree["read"][0]), int(tree["read"][1])),
-        )
-    except (KeyError, TypeError, ValueError, IndexError) as error:
-        raise CorruptStore("a plan does not read back; restore a copy of the store") from error
-
-
-def dump_extraction(made: Extraction) -> dict[str, Any]:
-    """Return an extraction as JSON."""
-    return asdict(made)
-
-
-def load_extraction(tree: Any) -> Extraction:
-    """Read an extraction from JSON made by `dump_extraction`. Raises CorruptStore."""
-    try:
-        found = tuple(Extract(**{**each, "facts": tuple(each["facts"])}) for each in tree["extracts"])
-        counts = tuple((str(name), int(number)) for name, number in tree["counts"])
-        made = Extraction(**{**tree, "extracts": found, "counts": counts})
-        return replace(made, omitted=tuple(made.omitted))
+        return _load(hint, tree)
     except (KeyError, TypeError, ValueError) as error:
-        raise CorruptStore("an extraction does not read back; restore a copy of the store") from error
+        raise CorruptStore(f"a value of {hint.__name__} does not read back; restore a copy of the store") from error
+
+
+_hints_of = cache(get_type_hints)
+
+
+def _load(hint: Any, tree: Any) -> Any:
+    inner = get_args(hint)
+    if get_origin(hint) is UnionType:
+        return None if tree is None else _load(inner[0], tree)
+    if get_origin(hint) is tuple:
+        kinds = inner[:1] * len(tree) if inner[-1] is Ellipsis else inner
+        return tuple(_load(kind, each) for kind, each in zip(kinds, tree, strict=True))
+    if is_dataclass(hint):
+        hints = _hints_of(hint)
+        return hint(**{name: _load(hints[name], each) for name, each in tree.items()})
+    return tree
 
 
 Status = Literal["completed", "partial", "failed"]

@@ -21,21 +21,6 @@ _CONNECTIONS = 6
 """How many connections a browser opens to one host at a time."""
 _INTERRUPTED = "interrupted by another navigation"
 _NET = re.compile(r"net::ERR_([A-Z_]+)")
-_NET_REASONS = {
-    "NAME_NOT_RESOLVED": "no host of that name is known",
-    "CONNECTION_REFUSED": "nothing answers at that address",
-    "CONNECTION_RESET": "the server broke the connection off",
-    "CONNECTION_CLOSED": "the server broke the connection off",
-    "EMPTY_RESPONSE": "the server sent nothing",
-    "CONNECTION_TIMED_OUT": "the server does not answer",
-    "ADDRESS_UNREACHABLE": "there is no way to that host",
-    "INTERNET_DISCONNECTED": "this machine is offline",
-    "TOO_MANY_REDIRECTS": "the server redirects in circles",
-    "INVALID_URL": "that is not an address",
-    "UNSAFE_PORT": "browsers refuse that port",
-    "SSL_PROTOCOL_ERROR": "the server speaks no proper TLS there; http:// may work",
-}
-"""Chromium's errors in our words."""
 _RULES = {
     "allowed": "the address was refused",
     "domain": "that domain is not allowed; start again with --allow DOMAIN to reach it",
@@ -145,13 +130,9 @@ def _check_rule(window: Window, url: str) -> None:
 
 
 def _explain(message: str) -> str:
+    """Why an address was not opened, in Chromium's words, such as `connection refused`."""
     code = _NET.search(message)
-    if code is None:
-        return "the address cannot be opened"
-    name = code[1]
-    if name.startswith("CERT_"):
-        return "the server's certificate is not valid"
-    return _NET_REASONS.get(name, f"the address cannot be opened ({name.lower().replace('_', ' ')})")
+    return "the address cannot be opened" + (f": {code[1].lower().replace('_', ' ')}" if code is not None else "")
 
 
 async def answer_dialog(window: Window, action: Dialog) -> str:

@@ -333,7 +333,7 @@ class Quest:
             return None
         if self._search is not None and self._queries:
             self._query = self._queries.pop(0)
-            self._url = self._search.address(self._query) or ""
+            self._url = self._search.address(self._query)
             return f"Ask the site's search for “{self._query}”.", self._url
         lead = self._find_best_lead()
         if lead is None:
@@ -362,8 +362,7 @@ class Quest:
             if url not in self._opened:
                 words = lead.words if old is None else (*old.words, *lead.words)[:_LINK_WORDS]
                 self._leads[url] = replace(lead if old is None or lead.credit > old.credit else old, words=words)
-        if page.search is not None and page.search.address("") is not None:
-            self._search = page.search
+        self._search = page.search or self._search
 
 
 def _cut(text: str, most: int) -> str:

@@ -61,23 +61,16 @@ class Section(_Value):
 
 
 class SearchBox(_Value):
-    """The site's search: a field to type into (`ref`), and where its form goes.
+    """The site's search, if an address alone asks it: where its form goes, the field's parameter, the form's hidden fields."""
 
-    `ref` is None when the form is there but its field is not shown; `action` is "" when there is no form, or one that
-    only a script answers.
-    """
-
-    ref: str | None
     action: str
     param: str
-    method: Literal["get", "post"] = "get"
+    extra: tuple[tuple[str, str], ...] = ()
 
-    def address(self, words: str) -> str | None:
-        """Where a search for `words` leads by address alone; None where only typing into the field will do."""
-        if not self.action or not self.param or self.method != "get":
-            return None
+    def address(self, words: str) -> str:
+        """Return the address of a search for words."""
         parts = urlsplit(self.action)
-        others = [(name, value) for name, value in parse_qsl(parts.query, True) if name != self.param]
+        others = [(name, value) for name, value in (*parse_qsl(parts.query, True), *self.extra) if name != self.param]
         return urlunsplit((*parts[:3], urlencode([*others, (self.param, words)]), ""))
 
 

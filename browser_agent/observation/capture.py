@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 from playwright.async_api import Error, Frame, Page
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from browser_agent.observation import OpenDialog, Section, SiteIndex, TabInfo
+from browser_agent.observation import OpenDialog, SearchBox, Section, SiteIndex, TabInfo
 from browser_agent.observation.inline import cut, is_actionable
 from browser_agent.observation.masks import FIELD_LINES, IS_PASSWORD, mask_passwords
 from ctxfold.log.page import Node
@@ -114,16 +114,6 @@ class _FromPage(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
-class SearchFound(_FromPage):
-    """A search form: where it goes, and what its field is called."""
-
-    label: str
-    param: str
-    method: str
-    action: str
-    extra: tuple[tuple[str, str], ...] = ()
-
-
 class Structure(_FromPage):
     """What the live document told of itself: page data, checked for shape and never trusted."""
 
@@ -135,7 +125,7 @@ class Structure(_FromPage):
     shown: tuple[str, ...] = ()
     submits: tuple[str, ...] = ()
     sections: tuple[Section, ...] = ()
-    searches: tuple[SearchFound, ...] = ()
+    search: SearchBox | None = None
     drawn: tuple[str, ...] = ()
     editors: int = 0
     fixed: int = 0

@@ -14,7 +14,7 @@ from ctxfold.select import pieces_of_lines, write
 from ctxfold.select.pieces import cut_line, values_in
 from ctxfold.tokens import count_lines
 from ctxfold.view.fit import demote_lifted, name_steps, show
-from ctxfold.view.trail import changes_of, trail
+from ctxfold.view.trail import changes_of, write_trail
 from ctxfold.workspace import Block, Intent, Older, Origin, RawStep, Status, Tile, Workspace, spans
 
 
@@ -156,7 +156,7 @@ def write_tile(workspace: Workspace, blocks: Sequence[Block], number: int, summa
     lines = keep_beside(blocks, summary, find_values_in_force(blocks, later, workspace.intent), workspace.intent.lifted)
     took = price_blocks(*blocks)
     steps = tuple(step for block in blocks for step in block.steps)
-    changed = trail(changes_of(blocks), steps, int(TRAIL * took), "\n".join([summary, *(line.text for line in lines)]))
+    changed = write_trail(changes_of(blocks), steps, int(TRAIL * took), "\n".join([summary, *(line.text for line in lines)]))
     lines = (*lines, *([changed] if changed else []))
     tile = make_tile(blocks, number, summary, lines, origin)
     gives = price_blocks(tile)

@@ -16,7 +16,7 @@ from ctxfold.tokens import count
 _SAYS_SOMETHING = re.compile(r"\w")
 _FENCED = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1|\Z)", re.M | re.S)
 _VARYING = re.compile(r"(?<=: ).*|\"[^\"]*\"|'[^']*'|\S*[\d/\\]\S*|\b\w+\.\w+\b")
-"""What differs among lines that are alike: what follows a name and a colon, quotations, numbers, ids, paths, names with a dot."""
+"""The parts that differ among similar lines: text after a name and a colon, quotations, numbers, ids, paths."""
 _PAIR = re.compile(r"[:=] ?")
 _ITEM = re.compile(r"([ \t]*)([-*+•|]|\d+[.)])(?=\s)")
 """How an item of a list or a row of a table begins."""
@@ -32,11 +32,11 @@ _SHAPE = 160
 _READ = 4_000
 """Characters of one piece that are searched for values."""
 _ENDS, _RUNS = 50_000, 400
-"""Characters at each end of a long message that are cut into sentences, and the runs that all between them is cut into."""
+"""Characters at each end of a long message that are cut into sentences, and the number of runs between these ends."""
 _ANSWER = 12
-"""o200k tokens up to which the answer of a call stands wherever the call does."""
+"""o200k tokens of the longest answer that is always shown with its call."""
 _MARKER = 2
-"""o200k tokens of what a line begins with."""
+"""o200k tokens of the marker of a line."""
 _STEP = 4
 """o200k tokens of the address that a step begins with."""
 
@@ -48,14 +48,15 @@ class Piece(NamedTuple):
     """A part of a line that is shown or left out as one.
 
     Attributes:
-        text: what is shown of it where its line is not shown whole.
+        text: its text where its line is not shown whole.
         tokens: o200k tokens of that, its seam included.
-        values: what a later step may have to repeat letter by letter.
+        values: the values in it that must stay exact.
         words: the words in it, lower case, each once.
-        kind: the kind of its line; "head" for the beginning of a line or the address of a step, which says nothing alone.
+        kind: the kind of its line; "head" for the beginning of a line or the address of a step, which says nothing
+            alone.
         age: steps between it and the newest.
         under: places of the pieces without which it cannot be read: its call, its heading, its columns.
-        group: what it has in common with pieces that are alike; "" for one that is compared with none.
+        group: its shape, which similar pieces share; "" for a piece that is not compared.
         line: the place of its line; -1 for the address of a step.
         span: where it is in the text of its line.
         part: whether it continues the line or the cell of the piece before it.
@@ -122,7 +123,7 @@ def pieces_of_lines(lines: Sequence[Line], steps: Sequence[int] = ()) -> list[Pi
 def _place_anchors(
     lines: Sequence[Line], steps: Sequence[int], above: Sequence[tuple[int, ...]], cuts: Sequence[tuple[Cut, ...]]
 ) -> list[list[int]]:
-    """For each line the places of what must be shown of it for anything else of it, or under it, to be shown."""
+    """For each line the places of the pieces without which nothing else of it, or under it, can be read."""
     anchors: list[list[int]] = []
     start = 0
     for at, (line, parts) in enumerate(zip(lines, cuts, strict=True)):
@@ -137,7 +138,7 @@ def _place_anchors(
 def _place_cuts(
     line: Line, at: int, cuts: Sequence[Cut], over: list[int], anchors: list[int], start: int, age: int
 ) -> Iterator[Piece]:
-    """The pieces of one line. `over`: places of what the line stands under; `start`: the place of its first piece."""
+    """The pieces of one line. `over`: places of the pieces above the line; `start`: the place of its first piece."""
     if len(cuts) != 1:
         begin = line.text[: cuts[0].span.start if cuts else 0]
         yield Piece(
@@ -224,7 +225,9 @@ def _cut_prose(text: str) -> Iterator[Cut]:
 
 
 def _cut_runs(text: str, start: int, end: int) -> Iterator[Cut]:
-    """The middle of a long message in few long pieces, each judged and priced by its beginning: linear in what is shown."""
+    """The middle of a long message in few long pieces, each judged and priced by its beginning: a text of
+    any length is cut in time.
+    """
     size = (end - start) // _RUNS + 1
     while start < end:
         stop = min(text.find(" ", start + size, start + 2 * size) + 1 or start + size, end)
@@ -247,7 +250,7 @@ def _cut_sentences(text: str, start: int, end: int) -> Iterator[Cut]:
 
 
 def _join_openers(text: str, spans: Sequence[Span]) -> Iterator[Span]:
-    """Spans of a text, those that end in a colon joined with what they open: they say nothing alone."""
+    """Spans of a text, those that end in a colon joined with the next: they say nothing alone."""
     at = 0
     while at < len(spans):
         first = spans[at]
@@ -282,7 +285,7 @@ def _cut_document(text: str, name: str) -> Iterator[Cut]:
 
 
 def _split_long(text: str, start: int, end: int) -> Iterator[Span]:
-    """A stretch of a text in sentences; those too long for one piece are cut at blanks, or anywhere if there are none."""
+    """A stretch of a text in sentences; those too long for one piece are cut at blanks, or else anywhere."""
     for span in sentences(text[start:end]):
         at, last = start + span.start, start + span.end
         while last - at > _LONG:
@@ -385,7 +388,7 @@ def _without_varying(line: str) -> str:
 
 
 def opens(text: str) -> bool:
-    """Whether a text ends in a colon: it says nothing without what it opens."""
+    """Whether a text ends in a colon: it says nothing without the text after it."""
     return text.rstrip("*_ \t\r\n").endswith(":")
 
 
@@ -395,16 +398,17 @@ def values_in(text: str) -> set[str]:
 
 
 def columns_of(lines: Sequence[Line], above: tuple[int, ...]) -> Line | None:
-    """The row of columns among what a line stands under; None for another line."""
+    """The row of columns above a line; None for a line outside of a table."""
     return lines[above[-1]] if above and lines[above[-1]].table == "columns" else None
 
 
 def find_headings(line: Line, cuts: Sequence[Cut]) -> list[frozenset[int]]:
-    """For each piece of a page or of prose the places of the pieces that say what it belongs to; nothing for any other line.
+    """For each piece of a page or of prose the places of the pieces above it; nothing for any other
+    line.
 
     Returns:
-        For a page, the heading that it stands under; for an item of a list and a row of a table in prose, what opens the
-        list and the item that it stands under.
+        For a page, its heading. For an item of a list and a row of a table in prose, the opener of the list and the
+        item above it.
     """
     if line.kind == "text" and _is_page(cuts):
         return _find_page_headings(cuts)
@@ -447,8 +451,8 @@ def _find_page_headings(cuts: Sequence[Cut]) -> list[frozenset[int]]:
 def find_above(lines: Sequence[Line]) -> list[tuple[int, ...]]:
     """For each line the lines that it cannot be read without.
 
-    These are the call that it answers or is an argument of, the line that says of which step a late result is, and the rows
-    that it stands under.
+    These are the call that it answers or is an argument of, the line that names the step of a late result, and the
+    rows above it.
     """
     found: list[tuple[int, ...]] = []
     rows: list[int] = []

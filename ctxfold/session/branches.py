@@ -7,7 +7,7 @@ import re
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from ctxfold.errors import BranchError, InputError, SessionNameError
 from ctxfold.log import Step
@@ -87,10 +87,7 @@ def check_name(name: object, what: str = "session") -> str:
 
 
 def check_wish(action: str, query: str | None, at: int | None, to: str | None) -> None:
-    """Check the arguments of a move. Raises InputError: no such move, or an argument that it ignores."""
-    known = get_args(Wish)
-    if action not in known:
-        raise InputError(f"{action!r} is not a move; use {', '.join(known[:-1])} or {known[-1]}")
+    """Check the arguments of a move. Raises InputError: an argument that it ignores."""
     if action != "auto" and query is not None:
         raise InputError(f"{action} takes no query; leave it out, or use auto")
     if action != "create" and at is not None:
@@ -353,7 +350,7 @@ def _clip(line: Line, tokens: int) -> Line:
         return line
     body = line.text.partition("\n")[2].rpartition("\n")[0] if line.text.startswith("<<") else ""
     text = f"< {' '.join(body[: tokens * 40].split())}" if body else line.text
-    return line.reworded(f"{head(text, tokens)} […{line.tokens} tok {line.ref}]")
+    return line.reword(f"{head(text, tokens)} […{line.tokens} tok {line.ref}]")
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,6 @@ from ctxfold.decisions.fold import FoldDirective, find_stretch, fold, write_tile
 from ctxfold.decisions.marks import check_summary, find_invented, list_known_texts
 from ctxfold.decisions.memory import Front, choose_batch, choose_tile, find_front, front_room, shorten_tile
 from ctxfold.decisions.refactor import (
-    OPERATORS,
     Case,
     Operator,
     Refactored,
@@ -417,17 +416,6 @@ class RefactorWanted:
     text: object
     by: By
     budget: int | None = None
-
-    @classmethod
-    def of(cls, operator: str, text: object, by: By, budget: int | None) -> RefactorWanted:
-        """Check a request. Raises InputError: no such operator, or a text for `auto`."""
-        known: tuple[Operator | Literal["auto"], ...] = ("auto", *OPERATORS)
-        chosen = next((each for each in known if each == operator), None)
-        if chosen is None:
-            raise InputError(f"{operator!r} is no operator; use auto or one of {', '.join(OPERATORS)}")
-        if chosen == "auto" and text is not None:
-            raise InputError(f"a text needs an operator; name one of {', '.join(OPERATORS)}")
-        return cls(chosen, text, by, budget)
 
     @property
     def decider(self) -> Decider:

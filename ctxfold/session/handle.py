@@ -8,13 +8,13 @@ from dataclasses import replace
 
 from ctxfold.decisions.fold import SETTINGS, FoldSettings
 from ctxfold.errors import UnknownSession
-from ctxfold.log import RecordRef, Step
+from ctxfold.log import RecordRef
 from ctxfold.log.lines import followed
 from ctxfold.messages import Result
 from ctxfold.session.branches import OtherBranches
 from ctxfold.session.commits import GENESIS, head_of, state_of
 from ctxfold.session.load import REACH, count_reach, count_waiting, load
-from ctxfold.session.record import Branch, Taken, arrive
+from ctxfold.session.record import Branch, Taken, arrive, is_on_path
 from ctxfold.session.register import load_guidance_at, load_intent
 from ctxfold.store.rows import HeadRow, Reading, State, Writing
 from ctxfold.store.sqlite import Store
@@ -164,11 +164,11 @@ class Handle:
         """Return where a late result of a step is shown: here if the step is on this path, else on its newest branch."""
         here = self.place(tx)
         old = tx.log.step(self.session, step)
-        if old is None or _has_step(tx, self.session, here.state, old):
+        if old is None or is_on_path(tx, self.session, here.state.tip, old):
             return here
         for head in sorted(tx.forest.heads(self.session), key=lambda head: -head.seq):
             state = state_of(tx, self.session, head)
-            if _has_step(tx, self.session, state, old):
+            if is_on_path(tx, self.session, state.tip, old):
                 return Branch(self.session, head, state, load(tx, self.session, state))
         return here
 
@@ -234,10 +234,6 @@ class Handle:
 
     def _drop(self) -> None:
         self._state, self._workspace, self._loaded = None, Workspace(), 0
-
-
-def _has_step(tx: Reading, session: int, state: State, step: Step) -> bool:
-    return any(lane == step.lane and step.depth <= depth for lane, depth in tx.log.path(session, state.tip))
 
 
 def _mark_waiting(block: Block) -> Block:

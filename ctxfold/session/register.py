@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 from ctxfold.decisions.extraction import extract
@@ -27,12 +27,7 @@ from ctxfold.workspace import (
     IntentChange,
     Passed,
     Statement,
-    dump_change,
-    dump_extraction,
-    dump_guidance,
-    load_change,
-    load_extraction,
-    load_guidance,
+    load_value,
     number_of,
 )
 
@@ -52,15 +47,15 @@ def load_intent(tx: Reading, session: int, root: int, tip: int = 0) -> Intent:
             intent, root = _load_base(payload["base"]), 0
     for kind, payload in reversed(chain):
         if kind == "extracted":
-            intent = extract(intent, load_extraction(payload["extraction"]))
+            intent = extract(intent, load_value(Extraction, payload["extraction"]))
         else:
-            intent = set_intent(intent, load_change(payload["change"]))
+            intent = set_intent(intent, load_value(IntentChange, payload["change"]))
     events = tx.forest.intents(session)
     gone = find_voided(events)
     constraints: tuple[Constraint, ...] = ()
     for event in events:
         if event.kind == "intent_set" and event.seq not in gone:
-            change = load_change(json.loads(event.json)["change"])
+            change = load_value(IntentChange, json.loads(event.json)["change"])
             if change.constraints:
                 constraints = merge_by_id(constraints, change.constraints)
     return replace(intent, constraints=constraints, passed=_find_passed(tx, session, gone, tip))
@@ -91,8 +86,8 @@ def _read_event(tx: Reading, session: int, seq: int) -> tuple[str, dict[str, Any
 
 
 def _load_base(base: dict[str, Any]) -> Intent:
-    intent = set_intent(Intent(), load_change(base["intent"]))
-    return extract(intent, load_extraction(base["extraction"])) if base["extraction"] is not None else intent
+    intent = set_intent(Intent(), load_value(IntentChange, base["intent"]))
+    return extract(intent, load_value(Extraction, base["extraction"])) if base["extraction"] is not None else intent
 
 
 def find_next_constraint(tx: Reading, session: int) -> int:
@@ -110,7 +105,7 @@ def put_intent(tx: Writing, place: Branch, before: Intent, change: IntentChange,
     """Commit a plan that was made on the register `before`."""
     statements: list[Statement] = [*change.constraints, *change.decisions]
     refs = [*(item.ref for item in change.items), *(each.ref for each in statements)]
-    return _put(tx, place, before, "intent_set", {"change": dump_change(change), "steps": _steps_of(refs)}, by)
+    return _put(tx, place, before, "intent_set", {"change": asdict(change), "steps": _steps_of(refs)}, by)
 
 
 def put_extraction(tx: Writing, place: Branch, before: Intent, made: Extraction, by: By) -> State:
@@ -118,7 +113,7 @@ def put_extraction(tx: Writing, place: Branch, before: Intent, made: Extraction,
     tip = place.state.tip
     last = max((record.k for record in tx.log.records(place.session, [tip])), default=0) if tip else 0
     steps = _steps_of([each.ref for each in made.extracts])
-    payload = {"extraction": dump_extraction(made), "steps": steps, "read": [tip, last]}
+    payload = {"extraction": asdict(made), "steps": steps, "read": [tip, last]}
     return _put(tx, place, before, "extracted", payload, by)
 
 
@@ -127,7 +122,7 @@ def _put(tx: Writing, place: Branch, before: Intent, kind: Any, content: dict[st
     if _count_chain(tx, place.session, place.state.intent) >= _CHAIN:
         whole = IntentChange(before.items, (), before.decisions, before.told, before.read)
         made = before.extraction
-        payload["base"] = {"intent": dump_change(whole), "extraction": None if made is None else dump_extraction(made)}
+        payload["base"] = {"intent": asdict(whole), "extraction": None if made is None else asdict(made)}
     after = replace(place.state, intent=tx.forest.last_event(place.session) + 1)
     happened = Happened(kind, payload, (), by.decider, by.reason)
     return advance(tx, place.session, place.head, place.state, after, happened)
@@ -155,7 +150,7 @@ def load_guidance_at(tx: Reading, session: int, root: int) -> Guidance:
     event = tx.forest.event(session, root)
     if event is None or event.kind != "refactored":
         raise CorruptStore(f"event {root} is no refactoring; restore a copy of the store")
-    return load_guidance(json.loads(event.json)["guidance"])
+    return load_value(Guidance, json.loads(event.json)["guidance"])
 
 
 def put_refactoring(tx: Writing, place: Branch, made: Refactoring, guidance: Guidance, reason: str) -> State:
@@ -171,7 +166,7 @@ def put_refactoring(tx: Writing, place: Branch, made: Refactoring, guidance: Gui
         "operator": made.operator,
         "tiles": [tile.number for tile in made.tiles],
         "steps": list(made.steps),
-        "guidance": dump_guidance(guidance),
+        "guidance": asdict(guidance),
     }
     cause = "; ".join(filter(None, (f"{made.operator}: {made.reason}", reason)))
     happened = Happened("refactored", payload, hashes, made.decider, cause)

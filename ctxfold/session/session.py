@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import overload
+from typing import Literal, overload
 
 from ctxfold.decisions.extraction import Trigger
 from ctxfold.decisions.fold import SETTINGS, FoldDirective, FoldSettings
 from ctxfold.decisions.memory import choose_batch
-from ctxfold.decisions.refactor import Refactored
+from ctxfold.decisions.refactor import OPERATORS, Operator, Refactored
 from ctxfold.decisions.register import PlanGiven, Statements, Todo
 from ctxfold.errors import InputError
 from ctxfold.log import Origin, RecordRef, Ref, StepRef, parse_ref, parse_step
@@ -360,7 +360,7 @@ class Session:
     @check
     def refactor(
         self,
-        operator: str = "auto",
+        operator: Operator | Literal["auto"] = "auto",
         text: object = None,
         by: By = _HOST,
         dry_run: bool = False,
@@ -378,10 +378,12 @@ class Session:
             budget: o200k tokens of the view it is for.
 
         Raises:
-            InputError: no such operator, or a text without one.
+            InputError: no such operator, or a text for `auto`.
         """
         limit = None if budget is None else Budget.of(budget).tokens
-        wanted = RefactorWanted.of(operator, text, by, limit)
+        if operator == "auto" and text is not None:
+            raise InputError(f"a text needs an operator; name one of {', '.join(OPERATORS)}")
+        wanted = RefactorWanted(operator, text, by, limit)
         if dry_run:
             with self._at.reading() as tx:
                 return consider_refactoring(tx, self._at, wanted).result

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from ctxfold.errors import CorruptStore
 from ctxfold.log import Record, Step
-from ctxfold.store.codec import decode, digest, encode, pack, unpack
+from ctxfold.store.codec import decode, digest, encode, pack, pack_json, unpack, unpack_json
 from ctxfold.store.search import SearchRows
 
 if TYPE_CHECKING:
@@ -83,6 +83,27 @@ handle on a deleted session meets no other) and `clustered` (rows kept in the or
 
 _OWNED = re.findall(r"CREATE TABLE (\w+) \([^;]*session INTEGER", TABLES)
 """The tables with rows of one session."""
+KEYS = {
+    "topic": "id", "lane": "id", "step": "n", "record": "step", "tile": "id", "cell": "id", "note": "id",
+    "event": "seq", "head": "id",
+}  # fmt: skip
+"""The tables that make up a session, each after those that it refers to, with the column of a row's number.
+
+Numbers count from 1; all records of a step have its number.
+"""
+_COLUMNS = {
+    table: re.findall(r"(\w+) (?:INTEGER|TEXT|BYTEA|DOUBLE)", columns)[1:]
+    for table, columns in re.findall(r"CREATE TABLE (\w+) \((.*?)\)[^()]*;", TABLES, re.DOTALL)
+}
+"""The columns of the tables of a session but for the session itself."""
+_READ: dict[str, Callable[[Any], Any]] = dict.fromkeys(("cause", "json", "text"), decode) | dict.fromkeys(
+    ("form", "body"), unpack_json
+)
+_WRITE: dict[str, Callable[[Any], Any]] = dict.fromkeys(("cause", "json", "text"), encode) | dict.fromkeys(
+    ("form", "body"), pack_json
+)
+"""How columns of bytes become JSON, and how JSON becomes them."""
+_READ["revision"], _WRITE["revision"] = bytes.hex, bytes.fromhex
 _BATCH = 500
 """Numbers in one statement, below the 999 parameters that old SQLite allows."""
 
@@ -239,13 +260,20 @@ class _Tables:
     def _first(self, columns: str, table: str, **equal: object) -> tuple[Any, ...] | None:
         return next(iter(self._find(columns, table, "", **equal)), None)
 
+    def _need(self, columns: str, table: str, **equal: object) -> tuple[Any, ...]:
+        """The row that another one refers to. Raises CorruptStore: it is missing."""
+        row = self._first(columns, table, **equal)
+        if row is None:
+            raise damaged(f"a {table}")
+        return row
+
     def _last(self, column: str, table: str, **equal: object) -> int:
         """The largest number in a column, 0 where there is none."""
         return self._find(f"max({column})", table, "", **equal)[0][0] or 0
 
-    def _put(self, table: str, **cells: object) -> None:
-        columns, values = ", ".join(cells), ", :".join(cells)
-        self._db.run(f"INSERT INTO {table} ({columns}) VALUES (:{values})", **cells)
+    def _put(self, table: str, end: str = "", **cells: object) -> list[tuple[Any, ...]]:
+        """Add a row; what a clause at the end of the statement returns."""
+        return self._db.rows(f"INSERT INTO {table} ({', '.join(cells)}) VALUES (:{', :'.join(cells)}) {end}", **cells)
 
     def _change(self, table: str, column: str, value: object, **equal: object) -> None:
         where = " AND ".join(f"{name} = :{name}" for name in equal)
@@ -287,10 +315,8 @@ class CoverRows(_Tables):
 
     def cell(self, session: int, cell: int) -> tuple[int, int]:
         """A cell of a cover: the cell before it and its tile."""
-        row = self._first("prev, tile", "cell", session=session, id=cell)
-        if row is None:
-            raise damaged(f"cell {cell} of a cover")
-        return row[0], row[1]
+        prev, tile = self._need("prev, tile", "cell", session=session, id=cell)
+        return prev, tile
 
     def cells(self, session: int) -> list[tuple[Any, ...]]:
         """Every cell of a session as (number, the one before, tile)."""
@@ -306,11 +332,8 @@ class CoverRows(_Tables):
         """The notes that lead to a root, oldest first, as (slot, text)."""
         found: list[tuple[str, str]] = []
         while note:
-            row = self._first("prev, slot, text", "note", session=session, id=note)
-            if row is None:
-                raise damaged(f"note {note}")
-            found.append((row[1], decode(row[2])))
-            note = row[0]
+            note, slot, text = self._need("prev, slot, text", "note", session=session, id=note)
+            found.append((slot, decode(text)))
         return found[::-1]
 
     def note_links(self, session: int) -> list[tuple[int, int, str, str]]:
@@ -384,8 +407,16 @@ class ForestRows(_Tables):
         cells = _cells(event) | {"cause": encode(event.cause), "json": encode(event.json)} | _cells(event.state)
         del cells["state"]
         self._put("event", session=session, **cells)
-        if event.kind in _MARKS:
-            self._put("mark", session=session, kind=_MARKS[event.kind], seq=event.seq)
+        self.mark(session, event.kind, event.seq)
+
+    def mark(self, session: int, kind: str, seq: int) -> None:
+        """Note an event by its kind, where it is to be found so."""
+        if kind in _MARKS:
+            self._put("mark", session=session, kind=_MARKS[kind], seq=seq)
+
+    def revise(self, session: int, seq: int, revision: bytes) -> None:
+        """Give an event another revision, after a redaction."""
+        self._change("event", "revision", revision, session=session, seq=seq)
 
 
 def _event(row: tuple[Any, ...]) -> EventRow:
@@ -425,17 +456,11 @@ class LogRows(_Tables):
 
     def path(self, session: int, tip: int) -> Path:
         """The lanes that lead to a step."""
-        step = self.step(session, tip) if tip else None
-        if step is None and tip:
-            raise damaged(f"step s{tip}")
-        lane, depth = (0, 0) if step is None else (step.lane, step.depth)
+        lane, depth = self._need("lane, depth", "step", session=session, n=tip) if tip else (0, 0)
         lanes: list[tuple[int, int]] = []
         while lane:
             lanes.append((lane, depth))
-            row = self._first("parent, fork", "lane", session=session, id=lane)
-            if row is None:
-                raise damaged(f"lane {lane} of a path")
-            lane, depth = row
+            lane, depth = self._need("parent, fork", "lane", session=session, id=lane)
         return tuple(lanes)
 
     def along(self, session: int, path: Path, low: int, high: int) -> list[Step]:
@@ -508,17 +533,15 @@ class LogRows(_Tables):
 
     def text(self, entry: int) -> str:
         """The exact text of an entry. Raises CorruptStore: it is missing, or its bytes do not match their hash."""
-        row = self._first("bytes, hash", "entry", id=entry)
-        if row is None or digest(raw := unpack(row[0])) != row[1]:
-            raise damaged(f"entry {entry}")
+        body, name = self._need("bytes, hash", "entry", id=entry)
+        raw = unpack(body)
+        if digest(raw) != name:
+            raise damaged("an entry")
         return decode(raw)
 
     def entry_hash(self, entry: int) -> bytes:
         """The content hash of an entry, 16 bytes."""
-        row = self._first("hash", "entry", id=entry)
-        if row is None:
-            raise damaged(f"entry {entry}")
-        return bytes(row[0])
+        return bytes(self._need("hash", "entry", id=entry)[0])
 
     def add_entry(self, text: str) -> int:
         """Keep a text, once however often it is said; its row id."""
@@ -526,23 +549,17 @@ class LogRows(_Tables):
         name = digest(raw)
         row = self._first("id", "entry", hash=name)
         if row is None:
-            sql = "INSERT INTO entry (hash, size, bytes) VALUES (:hash, :size, :bytes) RETURNING id"
-            row = self._db.rows(sql, hash=name, size=len(raw), bytes=pack(raw))[0]
+            (row,) = self._put("entry", "RETURNING id", hash=name, size=len(raw), bytes=pack(raw))
         return int(row[0])
 
     def add_record(
         self, session: int, record: Record, entry: int, shown: int | None, form: bytes, idempotency: str | None
     ) -> None:
         """Keep a record. It can be searched from here on."""
-        cells = StoredRecord(
-            0, record.step, record.k, record.at or record.step, record.kind, record.origin, record.call_id,
-            entry, shown, form, idempotency,
+        ((made,),) = self._put(
+            "record", "RETURNING id", session=session, step=record.step, k=record.k, at=record.at or record.step, kind=record.kind,
+            origin=record.origin, call_id=record.call_id, entry=entry, shown=shown, form=form, idempotency=idempotency,
         )  # fmt: skip
-        values = f":session, :{_RECORD.removeprefix('id, ').replace(', ', ', :')}"
-        sql = f"INSERT INTO record (session, {_RECORD.removeprefix('id, ')}) VALUES ({values}) RETURNING id"
-        ((made,),) = self._db.rows(sql, session=session, **_cells(cells))
-        if nearest := _NEAREST.get(record.kind):
-            self._change("step", nearest, record.step, session=session, n=record.step)
         self._search.add(made, record.text)
 
 
@@ -567,9 +584,8 @@ class SessionsRows(_Tables):
 
     def add(self, name: str, created: float) -> SessionRow:
         """Begin an empty session. Its number was never that of another, deleted ones included."""
-        sql = "INSERT INTO session (name, created) VALUES (:name, :created) RETURNING id"
-        ((number,),) = self._db.rows(sql, name=name, created=float(created))
-        return SessionRow(number, name, float(created), float(created), 0)
+        ((number,),) = self._put("session", "RETURNING id", name=name, created=float(created))
+        return SessionRow(number, name, created, created, 0)
 
     def newest(self, session: int) -> tuple[int, int] | None:
         """The numbers of its newest event and newest redaction, 0 for none; None when there is no such session."""
@@ -612,6 +628,27 @@ class Reading(_Tables):
         self.search = SearchRows(db)
         self.log = LogRows(db, self.search)
 
+    def read_rows(self, table: str, session: int, number: int) -> list[dict[str, Any]]:
+        """The rows of a session with a number, as JSON, an entry by its text. Records also have their row id.
+
+        Raises CorruptStore: one is missing, or does not read back.
+        """
+        columns = [*(["id"] if table == "record" else []), *_COLUMNS[table]]
+        rows = self._find(", ".join(columns), table, "", session=session, **{KEYS[table]: number})
+        if not rows and table != "record":
+            raise damaged(f"{table} {number}")
+        return [self._to_json(dict(zip(columns, row, strict=True))) for row in rows]
+
+    def _to_json(self, cells: dict[str, Any]) -> dict[str, Any]:
+        if "entry" in cells:
+            shown = cells["shown"]
+            cells |= {"entry": self.log.text(cells["entry"]), "shown": None if shown is None else self.log.text(shown)}
+        return cells | {name: _READ[name](cells[name]) for name in _READ.keys() & cells.keys()}
+
+    def last_row(self, table: str, session: int) -> int:
+        """The highest number of a session's rows, 0 for none."""
+        return self._last(KEYS[table], table, session=session)
+
     def is_scrub_due(self) -> bool:
         """Whether bytes of something that was removed may still be in the file."""
         return bool(self._db.rows("SELECT 1 FROM unscrubbed LIMIT 1"))
@@ -619,6 +656,21 @@ class Reading(_Tables):
 
 class Writing(Reading):
     """The exclusive right to write, until it commits. Only within it may methods that change rows be called."""
+
+    def write_row(self, table: str, session: int, row: dict[str, Any]) -> None:
+        """Add a row as `read_rows` gave it, without a record's id. Raises LookupError, ValueError: it is none."""
+        if row.keys() != set(_COLUMNS[table]):
+            raise ValueError(f"other columns than those of a {table}")
+        cells = {name: _WRITE[name](row[name]) if name in _WRITE else row[name] for name in _COLUMNS[table]}
+        if table == "record":
+            shown = None if row["shown"] is None else self.log.add_entry(row["shown"])
+            cells |= {"entry": self.log.add_entry(row["entry"]), "shown": shown}
+        if table != "record":
+            self._put(table, session=session, **cells)
+        else:
+            self.search.add(self._put(table, "RETURNING id", session=session, **cells)[0][0], row["entry"])
+        if table == "event":
+            self.forest.mark(session, row["kind"], row["seq"])
 
     def drop(self, session: int) -> None:
         """Remove a session. Its rows are nobody's from here on, and go with the next sweeps; a scrub is due."""

@@ -170,16 +170,16 @@ class Sqlite:
             self.guard = None if memory or self._frozen else Guard(path)
             self._connection = _connect_frozen(path) if self._frozen else _connect(address)
             try:
+                if memory:
+                    _create(self._connection)
+                _check_version(self._connection, address)
                 with self.guard or nullcontext():
-                    self._prepare(memory)
+                    self._prepare()
             except BaseException:
-                self.close()
+                self._connection.close()
                 raise
 
-    def _prepare(self, memory: bool) -> None:
-        if memory:
-            _create(self._connection)
-        _check_version(self._connection, self._address)
+    def _prepare(self) -> None:
         settings = ["cache_size = -16000", "cell_size_check = ON"]
         if not self._frozen:
             settings += [
@@ -451,17 +451,19 @@ def _make_private(path: Path) -> bool:
         ReadOnlyStore: it is missing and cannot be made, or cannot be read.
     """
     try:
-        if not path.parent.exists():
-            path.parent.mkdir(parents=True, mode=0o700, exist_ok=True)
+        path.parent.mkdir(parents=True, mode=0o700, exist_ok=True)
         if not path.exists():
             _make(path)
-        elif not path.is_file():
+        if not path.is_file():
             raise NotOurStore(f"{path} is not a file; name a file of its own for the store")
+        if path.stat().st_size == 0:
+            raise CorruptStore(
+                f"{path} is empty, and a store never is; restore a copy, or remove the file to begin anew"
+            )
         if not _may(path, os.R_OK):
             raise ReadOnlyStore(
                 f"{path} cannot be read; run `chmod u+rw` on it or name another store with CTXFOLD_DATABASE_URL"
             )
-        _check_ours(path)
     except OSError as error:
         raise ReadOnlyStore(
             f"{path} cannot be written ({error.strerror}); name another store with CTXFOLD_DATABASE_URL"
@@ -484,24 +486,6 @@ def _make(path: Path) -> None:
             os.link(name, path)
     finally:
         os.unlink(name)
-
-
-def _check_ours(path: Path) -> None:
-    """Refuse a file of another program by its first bytes, before anything is written near it.
-
-    The file is opened as immutable, so that no log is made and no lock is taken.
-    """
-    if path.stat().st_size == 0:
-        raise CorruptStore(f"{path} is empty, and a store never is; restore a copy, or remove the file to begin anew")
-    with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro&immutable=1", uri=True)) as looking:
-        try:
-            application = looking.execute("PRAGMA application_id").fetchone()[0]
-        except sqlite3.DatabaseError as error:
-            if getattr(error, "sqlite_errorname", "") != "SQLITE_CORRUPT":
-                raise
-            application = 0  # some pages are only in the log: opened in full it reads, or is damaged
-    if application not in (0, APPLICATION):
-        raise NotOurStore(_FOREIGN.format(path))
 
 
 _ERRORS: tuple[tuple[tuple[str, ...], type[StoreError], str], ...] = (

@@ -57,9 +57,9 @@ class Section:
     """A heading and the lines under it.
 
     Attributes:
-        heading: what it begins with.
+        heading: its first words.
         lines: its lines; the `ref` of each names it where it is left out.
-        rest: what else the heading names, after the lines that are left out.
+        rest: more names at the end of the heading.
         branch: the name of the branch that it shows; empty for any other section.
     """
 
@@ -73,10 +73,10 @@ def write_ends(workspace: Workspace, texts: Sequence[str], room: int | None = No
     """The end of a view.
 
     Args:
-        workspace: what is shown.
-        texts: the texts of the blocks before it; of superseded values only those are named that stand in one.
+        workspace: the working context.
+        texts: the texts of the blocks before it; only superseded values that are in one are named.
         room: the most o200k tokens; None for all of it.
-        query: what the session is about now.
+        query: texts about the present task.
 
     Returns:
         Its text. Lines that do not fit are named by their refs in the headings, which alone can be more than the room.
@@ -182,7 +182,7 @@ def _list_register(intent: Intent, room: int, query: str) -> Iterator[Section]:
 
 
 def _write_statement(each: Statement, old: Statement | None) -> Line:
-    """A constraint or a decision, with where it was said and what it replaced."""
+    """A constraint or a decision, with its source and the one that it replaced."""
     origin = [each.ref] if each.ref else []
     if old is not None:
         origin.append(", ".join(part for part in (f"was {_drop_shared_ends(old.text, each.text)}", old.ref) if part))

@@ -141,9 +141,9 @@ def _read_settings(helping: Roles, given: Mapping[str, Any]) -> BrowsingSettings
 
 def _name_browser(given: Path | None) -> str:
     """Name the browser of the live pages, in one line."""
-    from browser_agent.browser.process import installed
+    from browser_agent.browser.process import find_browsers
 
-    found = given or next(installed(), None)
+    found = given or next(find_browsers(), None)
     return (
         f"live pages: {found}" if found else "live pages: no browser is installed; `ctxfold doctor` says how to get one"
     )

@@ -1,6 +1,6 @@
 """What a run with a model costs beside lean pages appended, over documentation and shop pages, by the account of a prefix cache.
 
-    python -m tests.benchmarks.browse_cost [--steps 20 50 200 500] [--streams folds every none] [--budget 8000] [--pages FILE]
+    python -m tests.benchmarks.browse_cost [--steps 20 50 200 500] [--streams folds every none] [--budget 8000]
 
 Prices are relative to a token read in full: .05 from the cache, 1.25 into it, 5 written by the model. `rewritten` counts the
 requests that did not read all that the one before had put into the cache: those after a fold. `memory` is by how much the
@@ -97,24 +97,6 @@ class Pages:
                 self._here = action.url
         results = tuple(ActionResult(action=action, kind="done", message="done") for action in actions)
         return Outcome(kind="done", message="done", observation=self.looks[self._here][kind], results=results)
-
-    @classmethod
-    def load(cls, file: Path) -> Pages:
-        """Read the observations that an earlier run kept."""
-        stored = json.loads(file.read_text("utf-8"))
-        return cls(
-            {
-                url: {kind: Observation.model_validate(one) for kind, one in looks.items()}
-                for url, looks in stored.items()
-            }
-        )
-
-    def save(self, file: Path) -> None:
-        """Keep the observations for the next run."""
-        stored = {
-            url: {kind: one.model_dump(mode="json") for kind, one in looks.items()} for url, looks in self.looks.items()
-        }
-        file.write_text(json.dumps(stored), "utf-8")
 
 
 async def observe_sites(many: int) -> Pages:
@@ -271,14 +253,8 @@ def main() -> int:
     parser.add_argument("--streams", nargs="*", default=list(STREAMS))
     parser.add_argument("--budget", type=int, default=8_000)
     parser.add_argument("--many", type=int, default=24, help="pages of each site")
-    parser.add_argument("--pages", type=Path, help="keep the observations in this file for the next run")
     chosen = parser.parse_args()
-    if chosen.pages is not None and chosen.pages.exists():
-        pages = Pages.load(chosen.pages)
-    else:
-        pages = anyio.run(observe_sites, chosen.many)
-        if chosen.pages is not None:
-            pages.save(chosen.pages)
+    pages = anyio.run(observe_sites, chosen.many)
     bars, most = Bars(), chosen.budget + BESIDE
     for stream in chosen.streams:
         for steps in chosen.steps:

@@ -1,10 +1,9 @@
 """What a hook costs in a session that grows: median wall and processor time beyond `python -c pass`, measured in the same run.
 
-    python -m tests.benchmarks.hook_latency [--calls 120] [--alone]
+    python -m tests.benchmarks.hook_latency [--calls 120]
 
 A conversation, a third of whose calls have a long result, is written to a transcript of Claude Code's, and at each of its events
-the command that `ctxfold install` writes is run as the host would. `--alone` names the store by a URL, which has no helper.
-*processor* is the hook's own time; the helper's comes last (on Linux).
+the command that `ctxfold install` writes is run as the host would. *processor* is the hook's own time; the helper's comes last (on Linux).
 """
 
 from __future__ import annotations
@@ -90,17 +89,14 @@ def main() -> None:
     """Print a line for each kind of event."""
     parser = make_parser("hook_latency", __doc__)
     parser.add_argument("--calls", type=int, default=120, help="calls of the conversation")
-    parser.add_argument("--alone", action="store_true", help="measure without the helper")
     chosen = parser.parse_args()
     took: dict[str, list[tuple[float, float]]] = defaultdict(list)
     with temporary_home() as home:
-        if chosen.alone:
-            os.environ["CTXFOLD_DATABASE_URL"] = f"sqlite:///{home}/ctxfold.db"
         transcript = home / "transcript.jsonl"
         for kind, part, event in make_events(transcript, chosen.calls):
             took["python -c pass"].append(run(NOTHING, b""))
             took[kind].append(run([*COMMAND, *part], event))
-        helper = None if chosen.alone else read_helper_time()
+        helper = read_helper_time()
         size = transcript.stat().st_size
         shutil.rmtree(home / "helper", ignore_errors=True)  # ends the helper
     base = [statistics.median(times) for times in zip(*took.pop("python -c pass"), strict=True)]

@@ -1,6 +1,6 @@
 """How many of the facts that a run opened 24 pages for are still in its context once it is folded.
 
-    python -m tests.benchmarks.kept_facts [--seed 1] [--budget 8000] [--other] [--show]
+    python -m tests.benchmarks.kept_facts [--seed 1] [--budget 8000] [--other]
 
 A run opens 16 product pages and 8 documentation pages, all made up, with a need in words on each, and asks by `find` for what an
 answer does not show. Then the session is consolidated and `context` is read. Of the facts that the needs asked for, 95 % must be
@@ -157,7 +157,6 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--budget", type=int, default=8_000)
     parser.add_argument("--other", action="store_true", help="ask in other words than those of the pages")
-    parser.add_argument("--show", action="store_true", help="print the contexts")
     given = parser.parse_args()
     chance, bars = random.Random(given.seed), Bars()
     numbers = count(chance.randint(20_000, 60_000), 7)  # every number of the site occurs once
@@ -170,8 +169,6 @@ def main() -> int:
         lost = [f"{words} of {visit.title}" for visit in visits for words, value in visit.facts if value not in context]
         kept = asked - len(lost)
         name = f"{'with' if finds else 'without'} found"
-        if given.show:
-            print(context)
         print(f"{name}: {kept} of {asked} facts kept in {count_tokens(context):,} tokens; {unseen} in no answer")
         if finds or not given.other:
             bars.require(kept / asked >= least, f"{name}: {kept / asked:.3f} kept, bar {least:.2f}; lost {lost}")

@@ -1,43 +1,25 @@
-"""What it takes to find something on a real page with the page tools.
-
-    python -m tests.benchmarks.page_tasks [--large] [--busy N]
+"""What it takes to find something on a real page with the page tools: `python -m tests.benchmarks.page_tasks`.
 
 Needs Debian's python3-doc and git-doc. Each task opens a page with its need in words and, where the answer is not shown, asks
-for it by `find`. `--large` instead opens the ten largest pages of python3-doc, forty times in all, while `--busy` processes
-compete for the machine, and returns to a form in the end: no page may be lost, and no field.
+for it by `find`.
 """
 
 from __future__ import annotations
 
-import subprocess
 import sys
-import time
-from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 import anyio
 from mcp import Client
 
-from browser_agent.actions import FieldValue, FillForm, Navigate, Tab
-from browser_agent.actions.perform import perform
-from browser_agent.browser.browser import Browser
 from ctxfold.tokens import count
 from mcp_server.server import build_server
 from mcp_server.sessions.pool import Pools
 from tests.benchmarks.harness import Bars, join_texts, make_parser, temporary_home
 from tests.benchmarks.real_sites import DOCS
-from tests.browser_agent.doing import ref, seen
 from tests.sites.server import Site
 
 MOST_CALLS = 2
 MOST_TOKENS = 1_000
-OPENS, LARGEST = 40, 10
-BUSY_LOOP = "while True: sum(i * i for i in range(100000))"
-FORM = (
-    "<title>Form</title><form><label>Name <input name=n></label><label>Remark <textarea></textarea></label>"
-    "<button>Send</button></form>"
-)
 TASKS = (
     ("git", "git-log.html", "format placeholder for the author's email", "author email", "%ae"),
     ("git", "git-bisect.html", "exit code to skip a revision that cannot be tested", "cannot be tested", "125"),
@@ -84,60 +66,15 @@ async def solve(client: Client, url: str, need: str, find: str, answer: str) -> 
     return costs, False
 
 
-async def open_large(bars: Bars, busy: int) -> None:
-    """Open large pages under load, a half-filled form in another tab."""
-    folder = DOCS["python"].resolve()
-    pages = sorted(folder.rglob("*.html"), key=lambda path: -path.stat().st_size)[:LARGEST]
-    kinds: Counter[str] = Counter()
-    worst = 0.0
-    with Site(folder) as site, Site(pages={"/form": FORM}) as forms, load_machine(busy):
-        async with await Browser.launch() as browser:
-            window = await browser.window(budget=900)
-            form = seen(await perform(window, [Navigate(kind="navigate", url=f"{forms.url}/form")]))
-            fields = (("Name", "Ann"), ("Remark", "Half of it"))
-            filled = tuple(FieldValue(ref=ref(form, "textbox", name), value=value) for name, value in fields)
-            await perform(window, [FillForm(kind="fill_form", fields=filled)])
-            await perform(window, [Tab(kind="tab", op="new")])
-            for number in range(OPENS):
-                page = pages[number % len(pages)]
-                began = time.perf_counter()
-                outcome = await perform(
-                    window, [Navigate(kind="navigate", url=f"{site.url}/{page.relative_to(folder)}")]
-                )
-                while outcome.kind == "timed_out" and not seen(outcome).refs:
-                    outcome = await perform(window, [])
-                worst = max(worst, time.perf_counter() - began)
-                shown = outcome.observation is not None and outcome.observation.refs
-                kinds[outcome.kind if shown else f"{outcome.kind} without refs"] += 1
-            kept = seen(await perform(window, [Tab(kind="tab", op="switch", index=1)])).text
-    print(f"{OPENS} opens with {busy} busy processes: {dict(kinds)}; worst {worst:.1f} s")
-    bars.require(set(kinds) == {"done"}, f"pages lost: {dict(kinds)}")
-    bars.require(all(value in kept for _, value in fields), "the form's fields are lost")
-
-
-@contextmanager
-def load_machine(processes: int) -> Iterator[None]:
-    """Run processes that compete for the machine."""
-    running = [subprocess.Popen([sys.executable, "-c", BUSY_LOOP]) for _ in range(processes)]
-    try:
-        yield
-    finally:
-        for process in running:
-            process.kill()
-            process.wait()
-
-
 def main() -> int:
-    """Measure and judge."""
+    """Carry out every task and judge."""
     parser = make_parser("page_tasks", __doc__)
-    parser.add_argument("--large", action="store_true", help="open large pages under load instead")
-    parser.add_argument("--busy", type=int, default=4)
-    given = parser.parse_args()
+    parser.parse_args()
     if missing := [name for name in ("git", "python") if not DOCS[name].is_dir()]:
         parser.error(f"install git-doc and python3-doc first; missing: {', '.join(missing)}")
     bars = Bars()
     with temporary_home():
-        anyio.run(open_large, bars, given.busy) if given.large else anyio.run(run_tasks, bars)
+        anyio.run(run_tasks, bars)
     return bars.finish()
 
 

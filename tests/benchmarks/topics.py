@@ -6,7 +6,7 @@ A conversation interleaves recorded dialogues, two messages of each in turn, wit
 of a reply are the ids, numbers and addresses that it takes from earlier in its own dialogue, or the dialogue's `checkpoints`.
 Just before each message the view is made. ACT is its mean tokens, TCR the share of the checkpoints of each dialogue's last reply
 that are in it, `each` the same over all replies. Messages are placed by nobody (`one path`), by the decider without a model, which
-stays (`embedded`), by whoever knows the topics (`told`), or by `--model`, whose own last replies are then scored too (`wrote`).
+stays (`embedded`), by whoever knows the topics (`told`), or by `--model` (`model`).
 """
 
 from __future__ import annotations
@@ -19,10 +19,9 @@ from pathlib import Path
 from statistics import fmean
 
 import anyio
-from pydantic import BaseModel, Field
 
 from ctxfold import Session
-from ctxfold.models import Model, Request, Tool, ask, load
+from ctxfold.models import Model, load
 from ctxfold.models.deciders import Deciders
 from ctxfold.select.pieces import values_in
 from tests.benchmarks.harness import add_recordings, make_parser
@@ -32,12 +31,6 @@ STRETCH = 2
 """Messages of one topic in a row."""
 LEAST_MESSAGES, LONGEST = 3, 60_000
 """A dialogue has at least so many messages of the user and at most so many characters."""
-
-
-class ReplyText(BaseModel):
-    """The reply of a model to the user."""
-
-    text: str = Field(min_length=1, description="The reply, with every value the user needs.")
 
 
 @dataclass(frozen=True)
@@ -69,14 +62,12 @@ class Figures:
     tokens: list[int] = field(default_factory=list)
     final: list[float] = field(default_factory=list)
     each: list[float] = field(default_factory=list)
-    wrote: list[float] = field(default_factory=list)
     placed: list[bool] = field(default_factory=list)
 
     def format(self) -> str:
         """Format the figures in a line."""
         shares = f"TCR {fmean(self.final):.3f}  each {fmean(self.each):.3f}  on its topic {fmean(self.placed):.2f}"
-        wrote = f"  wrote {fmean(self.wrote):.3f}" if self.wrote else ""
-        return f"ACT {fmean(self.tokens):6.0f}  {shares}{wrote}"
+        return f"ACT {fmean(self.tokens):6.0f}  {shares}"
 
 
 def split_turns(recording: Recording, topic: int) -> list[TopicTurn]:
@@ -126,9 +117,6 @@ async def measure(turns: Sequence[TopicTurn], way: str, budget: int, model: Mode
                 figures.each.append(fmean(held))
             if held and turn.last:
                 figures.final.append(fmean(held))
-                if way == "model" and model is not None:
-                    reply = await write_reply(model, view.text, turn.message)
-                    figures.wrote.append(fmean(need in reply for need in turn.needs))
             for event in turn.events:
                 replay.add(event)
             replay.settle()
@@ -144,17 +132,6 @@ async def place(session: Session, way: str, turn: TopicTurn, branches: dict[int,
         session.branch("auto", query=turn.message)
     elif way == "model":
         await deciders.branch(session, turn.message)
-
-
-async def write_reply(model: Model, view: str, message: str) -> str:
-    """Let a model answer a message from a view. Returns its reply in lower case."""
-    messages = [{"role": "user", "content": f"{view}\n\nThe user now says:\n{message}"}]
-    tool = Tool.deciding(ReplyText, "Answer the user.", "reply")
-    request = Request(
-        "You serve a user. Answer through the tool `reply`, from what you are shown alone.", messages, tool
-    )
-    answered = await ask(model, request, ReplyText.model_validate, lambda _: None)
-    return answered.text.lower()
 
 
 def make_conversations(paths: list[Path], topics: int, most: int) -> Iterator[list[TopicTurn]]:

@@ -452,7 +452,7 @@ def _rectify(case: Case, text: str, origin: Origin) -> Refactoring | RefactorRef
         elif due:
             block = blocks.get(prose.block, case.workspace.blocks[prose.block])
             blocks[prose.block] = _reword(block, prose.line, corrected)
-        effects += [Superseded("", "", each.was, "", each.now, each.ref) for each in due]
+        effects += [Superseded(each.was, each.now, each.ref) for each in due]
         touched += sum(len(each.was.split()) for each in due)
         whole += len(prose.text.split()) if due else 0
     tiles: list[Effect] = [
@@ -480,7 +480,7 @@ def _reword(block: Block, line: int, text: str) -> Block:
     if line < 0 and isinstance(block, Tile):
         return replace(block, summary=text)
     lines = list(block.lines)
-    lines[line] = lines[line].reworded(text)
+    lines[line] = lines[line].reword(text)
     return replace(block, lines=tuple(lines))
 
 

@@ -7,7 +7,6 @@ from typing import get_args
 import pytest
 
 from browser_agent.actions import (
-    Back,
     Check,
     Click,
     Dialog,
@@ -100,14 +99,6 @@ async def test_an_address_that_cannot_be_opened_says_why(window: Window, url: st
 async def test_a_server_that_never_answers_is_given_up(window: Window, lab: str) -> None:
     outcome = await do(window, Navigate(kind="navigate", url=f"{lab}/silent"))
     assert outcome.kind == "timed_out"
-
-
-async def test_going_back_returns_to_the_page_before(window: Window, lab: str) -> None:
-    await visit(window, f"{lab}/index.html")
-    await visit(window, f"{lab}/form.html")
-    outcome = await do(window, Back(kind="back"))
-    assert outcome.ok
-    assert seen(outcome).title == "Lab"
 
 
 async def test_clicking_a_link_waits_for_the_page_it_leads_to(window: Window, lab: str) -> None:

@@ -327,12 +327,3 @@ async def test_leaving_a_page_always_works(browser: Browser, how: str) -> None:
             assert len(window.pages) == 1
         assert (await visit(window, f"{site.url}/next")).title == "Next"
         await window.close()
-
-
-async def test_a_look_costs_no_gate(browser: Browser) -> None:
-    with Site(pages={"/": BUTTON}) as site:
-        window, gate = await opened(browser, Trust())
-        await visit(window, site.url)
-        await perform(window, [Find(kind="find", query="go")])
-        assert not armed(gate)
-        await window.close()

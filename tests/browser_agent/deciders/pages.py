@@ -33,7 +33,7 @@ def page(
         refs={},
         links=tuple(Link(ref=None, text=text, url=urljoin(url, to)) for text, to in (links or {}).items()),
         sections=sections,
-        search=SearchBox(ref=None, action=urljoin(ORIGIN, "search?area=all"), param="q") if search else None,
+        search=SearchBox(action=urljoin(ORIGIN, "search?area=all"), param="q") if search else None,
     )
 
 

@@ -54,15 +54,6 @@ async def test_it_asks_the_sites_search_first_by_address_alone():
     assert folds
 
 
-async def test_a_form_that_posts_or_that_a_script_answers_is_never_asked():
-    for change in ({"method": "post"}, {"action": ""}):
-        home = page("", "Home", links=LIBRARY, search=True)
-        assert home.search is not None
-        site = {"": home.model_copy(update={"search": home.search.model_copy(update=change)})}
-        _, opened, _ = await explore("Which exception does a copy raise?", site)
-        assert set(opened) == {"", *LIBRARY.values()}
-
-
 async def test_a_search_that_fails_is_asked_once():
     site = {"": page("", "Home", links=LIBRARY, search=True), "library/files.html": COPYING}
     decided, opened, folds = await explore("What is raised when source and target are the same file?", site)
