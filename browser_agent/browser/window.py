@@ -223,13 +223,6 @@ class Window:
         self._deadline = asyncio.get_running_loop().time() + self.limits.whole
         self._context.set_default_timeout(self.limits.action * 1000)
 
-    async def renew_limits(self) -> None:
-        """Lengthen the limits if the machine is slower now than they were set for."""
-        pace = await measure_pace()
-        if pace > self.limits.pace:
-            whole, self.limits = self.limits.whole, self.limits.at_pace(pace)
-            self._deadline += self.limits.whole - whole
-
     @property
     def left(self) -> float:
         """Seconds left of this action, without those kept back to replace a lost page."""
@@ -419,7 +412,10 @@ class Window:
         events, now = self.events, asyncio.get_running_loop().time
         if events.unanswered():
             return
-        await self.renew_limits()
+        pace = await measure_pace()
+        if pace > self.limits.pace:  # the machine is slower now
+            whole, self.limits = self.limits.whole, self.limits.at_pace(pace)
+            self._deadline += self.limits.whole - whole
         asked = now()
         try:
             await asyncio.wait_for(self._page.evaluate("1"), max(self.limits.probe, self.left))

@@ -14,7 +14,8 @@ from ctxfold.log.json import canonical
 from ctxfold.log.lines import Line, followed, lines_of
 from ctxfold.session.commits import Happened, advance
 from ctxfold.store.codec import digest, encode, pack_text, unpack_json
-from ctxfold.store.rows import HeadRow, Path, Reading, State, StoredRecord, Writing
+from ctxfold.store.rows import Reading, Writing
+from ctxfold.store.tables import HeadRow, Path, State, StoredRecord
 from ctxfold.workspace import (
     HEADER,
     STANDING,

@@ -19,7 +19,8 @@ from ctxfold.messages.apis import spell_id
 from ctxfold.session.commits import Happened, advance
 from ctxfold.session.load import cover_with, dump_lines
 from ctxfold.store.codec import digest, encode, pack_text
-from ctxfold.store.rows import HeadRow, Reading, State, StoredRecord, Writing
+from ctxfold.store.rows import Reading, Writing
+from ctxfold.store.tables import HeadRow, State, StoredRecord
 from ctxfold.tokens import count
 from ctxfold.view.native import LoggedCall
 from ctxfold.workspace import Tile, Workspace

@@ -18,7 +18,8 @@ from ctxfold.log import place_of
 from ctxfold.session.commits import INTENTS, Happened, advance, find_voided
 from ctxfold.session.load import cover_with
 from ctxfold.session.record import Branch
-from ctxfold.store.rows import Reading, State, Writing
+from ctxfold.store.rows import Reading, Writing
+from ctxfold.store.tables import State
 from ctxfold.workspace import (
     By,
     Constraint,
