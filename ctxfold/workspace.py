@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, is_dataclass, replace
-from functools import cache, cached_property
-from types import UnionType
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Literal
 
-from ctxfold.errors import CorruptStore
-from ctxfold.log.lines import KEY_INFO, SUPERSEDED, THINKING, Line, text_of, unposed
-from ctxfold.tokens import count, head
+from ctxfold.log.lines import Line, text_of
 
 Decider = Literal["host", "model", "embedded"]
 """`host`: the host's model or a person; `model`: a model that we asked; `embedded`: deterministic code, offline."""
@@ -123,43 +120,10 @@ class Guidance:
     depths: tuple[tuple[int, int], ...] = ()
     made: int = 0
 
-    @property
-    def silent(self) -> bool:
-        """Whether a view shows nothing of it."""
-        return self.thought is None and self.key_info is None and not self.superseded
-
     def at(self, path_length: int) -> Guidance:
         """Return the guidance for a path of so many steps, without a thought that is too old."""
         over = self.thought is not None and path_length - self.thought.depth >= THOUGHT
         return replace(self, thought=None) if over else self
-
-
-_SUPERSEDED = 12
-"""The most superseded values that a view names, the newest."""
-_ROOM = (400, 200, 64, 24, 0)
-"""o200k tokens of a note, for each of the five forms of a view's end, the longest first."""
-
-
-def shown_guidance(guidance: Guidance, texts: Sequence[str], form: int) -> str:
-    """Return the end of a view: superseded values that its texts still hold, the thought, then the key facts."""
-    stale = [each for each in guidance.superseded if any(each.was in text for text in texts)]
-    parts: list[str] = []
-    if stale and form < 3:
-        named = (f"< {each.now} ({each.by}), not {each.was}" for each in stale[-_SUPERSEDED:])
-        parts.append("\n".join([SUPERSEDED, *named]))
-    for pin, title in ((guidance.thought, THINKING), (guidance.key_info, KEY_INFO)):
-        if pin is not None:
-            parts.append(_pinned(pin, title, _ROOM[form]))
-    return "\n".join(parts)
-
-
-def _pinned(pin: Pin, title: str, most: int) -> str:
-    if not most:
-        return f"{title}: {' '.join(pin.refs[:4]) or '…'}"
-    text = pin.text if len(pin.text) <= most or count(pin.text) <= most else f"{head(pin.text, most)} …"
-    if not pin.untrusted:
-        return unposed(f"{title}: {text}")
-    return "\n".join([f"{title}:", *(f"< {line}" for line in text.splitlines())])
 
 
 State = Literal["open", "done", "dropped"]
@@ -368,30 +332,6 @@ class IntentChange:
 def number_of(name: str) -> int:
     """Return the number in an id such as `t3`; 0 for the ref of a finding."""
     return int(name[1:]) if name[1:].isdecimal() else 0
-
-
-def load_value(hint: Any, tree: Any) -> Any:
-    """Read a value of a dataclass type from JSON made by `dataclasses.asdict`. Raises CorruptStore."""
-    try:
-        return _load(hint, tree)
-    except (KeyError, TypeError, ValueError) as error:
-        raise CorruptStore(f"a value of {hint.__name__} does not read back; restore a copy of the store") from error
-
-
-_hints_of = cache(get_type_hints)
-
-
-def _load(hint: Any, tree: Any) -> Any:
-    inner = get_args(hint)
-    if get_origin(hint) is UnionType:
-        return None if tree is None else _load(inner[0], tree)
-    if get_origin(hint) is tuple:
-        kinds = inner[:1] * len(tree) if inner[-1] is Ellipsis else inner
-        return tuple(_load(kind, each) for kind, each in zip(kinds, tree, strict=True))
-    if is_dataclass(hint):
-        hints = _hints_of(hint)
-        return hint(**{name: _load(hints[name], each) for name, each in tree.items()})
-    return tree
 
 
 Status = Literal["completed", "partial", "failed"]
@@ -613,16 +553,3 @@ class Workspace:
     def tokens(self) -> int:
         """o200k tokens of the blocks."""
         return sum(block.tokens for block in self.blocks)
-
-
-def dump_lines(lines: Iterable[Line]) -> list[list[object]]:
-    """Return lines as JSON."""
-    return [list(line) for line in lines]
-
-
-def load_lines(tree: Any) -> tuple[Line, ...]:
-    """Read lines from JSON made by `dump_lines`. Raises CorruptStore."""
-    try:
-        return tuple(Line._make([*parts[:4], tuple(parts[4]), *parts[5:]]) for parts in tree)
-    except (TypeError, ValueError, IndexError) as error:
-        raise CorruptStore("rendered lines do not read back; restore a copy of the store") from error

@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from anyio import to_thread
 
 from browser_agent.actions import Answer, GiveUp, Navigate, Terminal
-from browser_agent.deciders import Decided, Decision, Situation, Source, shorten_address
+from browser_agent.deciders import DecidedStep, Decision, Situation, Source, shorten_address
 from browser_agent.observation import Link, Observation, SearchBox, SiteIndex
 from ctxfold.decisions.fold import FoldDirective
 from ctxfold.select.score import BM25
@@ -388,7 +388,7 @@ class Explorer:
         self._quests = [Quest(Question.read(first), pages)]
         self._needs_model = needs_model
 
-    async def decide(self, situation: Situation) -> Decided:
+    async def decide(self, situation: Situation) -> DecidedStep:
         """Read the current page, then open another, answer, or give up."""
         summary = ""
         if situation.observation is not None:
@@ -418,7 +418,7 @@ class Explorer:
         """Turn to the next question, with the pages that were read for those before."""
         self._quests.append(Quest(Question.read(self._later.pop(0)), self._pages))
 
-    def _end(self, fold: FoldDirective | None) -> Decided:
+    def _end(self, fold: FoldDirective | None) -> DecidedStep:
         while self._later:  # no steps are left for it: the pages read must do
             self._begin_next()
         candidates = self.candidates()
@@ -439,5 +439,5 @@ class Explorer:
         return _decide(Decision(thought=thought, fold=fold, actions=(end,)), candidates)
 
 
-def _decide(decision: Decision, candidates: tuple[Source, ...] = (), sources: tuple[Source, ...] = ()) -> Decided:
-    return Decided(decision, NAME, "embedded", candidates=candidates, sources=sources)
+def _decide(decision: Decision, candidates: tuple[Source, ...] = (), sources: tuple[Source, ...] = ()) -> DecidedStep:
+    return DecidedStep(decision, NAME, "embedded", candidates=candidates, sources=sources)

@@ -16,7 +16,7 @@ from referencing import Registry
 from referencing.exceptions import Unresolvable
 
 from browser_agent.actions import Answer, ExtractValues, GiveUp, Ref, WaitFor
-from browser_agent.deciders import Decided, Decider, Decision, Evidence, Situation, Source
+from browser_agent.deciders import DecidedStep, Decider, Decision, Evidence, Situation, Source
 from browser_agent.network.secrets import Secrets
 from ctxfold.decisions.reply import Compliance, parse
 from ctxfold.errors import InputError, InvalidReply
@@ -180,7 +180,7 @@ class ModelDecider:
         self._missed = 0
         self._compliance = Compliance()
 
-    async def decide(self, situation: Situation) -> Decided:
+    async def decide(self, situation: Situation) -> DecidedStep:
         """Decide one step. A reply that does not fit goes back once with the reason; then the explorer decides, and the note says so.
 
         A model that once answered in words is asked for words from then on: the form is added to what it is told.
@@ -219,10 +219,10 @@ class ModelDecider:
             decided = replace(taken_over, usage=tuple(spent), note=note, compliance=self._compliance)
         else:
             self._missed = 0
-            decided = Decided(decision, self.name, "model", tuple(spent), compliance=self._compliance)
+            decided = DecidedStep(decision, self.name, "model", tuple(spent), compliance=self._compliance)
         return replace(decided, refused=tuple(wrong), asked=self.name)
 
-    def _stand_in(self, decided: Decided) -> Decided:
+    def _stand_in(self, decided: DecidedStep) -> DecidedStep:
         """What the explorer decides in the model's place. It gives up for want of links, which need not stop a model: that is asked anew at first."""
         if self._missed >= MISSED or not isinstance(decided.decision.end, GiveUp):
             return decided

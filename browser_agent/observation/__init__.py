@@ -45,7 +45,7 @@ class Link(_Value):
     main: bool = True
 
 
-class Section(_Value):
+class PageSection(_Value):
     """A stretch of the main text under one heading, or under one defined term.
 
     `level` is 1 to 6 for headings and 7 for a defined term (`dt`/`dd`); `defined_name` is the name a definition
@@ -101,7 +101,7 @@ class SiteIndex(_Value):
     words: tuple[Listed, ...]
 
 
-class Cut(_Value):
+class PageCut(_Value):
     """A stretch the text leaves out.
 
     `what` says what it holds, `ref` expands it with Read, `page` is where it begins when the whole page is read.
@@ -161,10 +161,10 @@ class Observation(_Value):
     full: str = Field(repr=False)
     refs: Mapping[str, Control] = Field(repr=False)
     links: tuple[Link, ...] = Field(default=(), repr=False)
-    sections: tuple[Section, ...] = Field(default=(), repr=False)
+    sections: tuple[PageSection, ...] = Field(default=(), repr=False)
     search: SearchBox | None = None
     index: SiteIndex | None = Field(default=None, repr=False)
-    cut: tuple[Cut, ...] = ()
+    cut: tuple[PageCut, ...] = ()
     dialog: OpenDialog | None = None
     tabs: tuple[TabInfo, ...] = ()
     extracted: Extracted | None = None

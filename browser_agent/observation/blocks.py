@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from browser_agent.observation import Section
+from browser_agent.observation import PageSection
 from browser_agent.observation.inline import FIELDS, INLINE, INTERACTIVE, REF, clean, is_actionable, is_inline, render
 from ctxfold.log.page import Node
 
@@ -303,13 +303,13 @@ def _item(writer: _Writer, node: Node, place: _Place) -> None:
 # A snapshot tells each piece of a line apart, and not whether a space stood between them: `queue.` and `Empty` are one name. The document's own lines say.
 
 
-def respace(blocks: Sequence[Block], sections: Iterable[Section]) -> tuple[Block, ...]:
+def respace(blocks: Sequence[Block], sections: Iterable[PageSection]) -> tuple[Block, ...]:
     """`blocks` with the spaces of the document's lines, where a line has the same letters."""
     lines = {_squashed(line): line for line in _lines(sections) if " " in line or len(line) > 1}
     return tuple(_respaced(block, lines) for block in blocks)
 
 
-def _lines(sections: Iterable[Section]) -> Iterable[str]:
+def _lines(sections: Iterable[PageSection]) -> Iterable[str]:
     for section in sections:
         for text in (section.title, section.text):
             yield from (clean(line) for line in text.split("\n"))

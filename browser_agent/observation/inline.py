@@ -108,7 +108,7 @@ def is_inline(node: Node) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class PageLine:
     """One line of words; `refs` are all the refs in it, of which so many are links, so many fields, buttons and the like."""
 
     text: str
@@ -133,12 +133,12 @@ class _Pen:
         return f"[{node.ref}]"
 
 
-def render(nodes: Sequence[Node], *, refs: bool = True) -> Line:
+def render(nodes: Sequence[Node], *, refs: bool = True) -> PageLine:
     """The words of `nodes` in one line."""
     pen = _Pen(marks=refs)
     parts = [part for part in (_render(node, pen) for node in _unlabelled(nodes)) if part]
     words = _joined(parts)
-    return Line(words if _WORDS.search(words) else "", tuple(pen.refs), pen.links, pen.controls)
+    return PageLine(words if _WORDS.search(words) else "", tuple(pen.refs), pen.links, pen.controls)
 
 
 def label(node: Node) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from urllib.parse import urlsplit
 
-from browser_agent.observation import Cut, Observation
+from browser_agent.observation import Observation, PageCut
 from browser_agent.observation.blocks import Block, Group, find_owners
 from browser_agent.observation.inline import REF, cut, first_mention, terms, trim_torn_ref
 from ctxfold.select import PAGE, Piece, score
@@ -421,7 +421,7 @@ class Pruned:
     """The lines to show, and what was cut between them."""
 
     lines: tuple[str, ...]
-    cut: tuple[Cut, ...]
+    cut: tuple[PageCut, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -543,7 +543,7 @@ def _close_small_gaps(taken: set[int], costs: Sequence[int]) -> set[int]:
 
 def _lay_out(blocks: Sequence[Block], texts: Sequence[str], taken: set[int], page_of: Callable[[int], int]) -> Pruned:
     lines: list[str] = []
-    cuts: list[Cut] = []
+    cuts: list[PageCut] = []
     gap: list[int] = []
     for place in range(len(texts) + 1):
         if place < len(texts) and place not in taken:
@@ -559,7 +559,7 @@ def _lay_out(blocks: Sequence[Block], texts: Sequence[str], taken: set[int], pag
     return Pruned(tuple(lines), tuple(cuts))
 
 
-def _describe_gap(gap: Sequence[Block], page: int) -> Cut:
+def _describe_gap(gap: Sequence[Block], page: int) -> PageCut:
     """Return what a stretch that is cut holds: rows of one table or list, else lines, links and controls; with its headings."""
     headings = [block for block in gap if block.level]
     headings = [block for block in headings if block.region in _MAIN] or headings
@@ -569,10 +569,10 @@ def _describe_gap(gap: Sequence[Block], page: int) -> Cut:
     named = f": {'; '.join(titles[:_CUT_HEADINGS])}{more}" if titles else ""
     group = gap[0].group
     if group is not None and group.ref is not None and all(block.group == group for block in gap):
-        return Cut(what=counted(len(gap), f"more {group.kind}") + named, ref=group.ref, page=page)
+        return PageCut(what=counted(len(gap), f"more {group.kind}") + named, ref=group.ref, page=page)
     numbers = {"link": sum(block.links for block in gap), "control": sum(block.controls for block in gap)}
     parts = [counted(len(gap), "line"), *(counted(number, name) for name, number in numbers.items() if number)]
-    return Cut(what=", ".join(parts) + named, page=page)
+    return PageCut(what=", ".join(parts) + named, page=page)
 
 
 def _shorten_texts(blocks: Sequence[Block], asked: Sequence[float], need: str, budget: int) -> list[str]:

@@ -95,7 +95,7 @@ class _Entry(BaseModel, frozen=True, extra="forbid"):
         return {**entry, "text": clean(entry["text"])} if "text" in entry else entry
 
 
-class ItemWritten(_Entry):
+class ItemWritten(_Entry, frozen=True):
     """One entry of a to-do: a new text, or an item by its id with what changed."""
 
     id: StrictStr = Field(default="", description="Of an item that is there; leave it out for a new one.")
@@ -117,7 +117,7 @@ class ItemWritten(_Entry):
         return [refs] if isinstance(refs, str) and refs else refs or ()
 
 
-class StatementWritten(_Entry):
+class StatementWritten(_Entry, frozen=True):
     """A constraint or a decision: a new text, or one that is there by its id with what changed."""
 
     id: StrictStr = Field(default="", description="Of one that is there; leave it out for a new one.")

@@ -15,7 +15,8 @@ from ctxfold.log.lines import AI, Line, text_of
 from ctxfold.select.choose import find_excerpts
 from ctxfold.session.commits import GENESIS, Happened, advance, rename_branch, state_of
 from ctxfold.session.load import lines_at, load_tiles
-from ctxfold.store.rows import HeadRow, Path, Reading, State, StoredRecord, TopicRow, Writing
+from ctxfold.store.rows import Reading, Writing
+from ctxfold.store.tables import HeadRow, Path, State, StoredRecord, TopicRow
 from ctxfold.text.words import rank_alike
 from ctxfold.tokens import count, head
 from ctxfold.workspace import NOWHERE, Action, BranchSummary, Decider, Elsewhere, ForestView, Turn, spans

@@ -11,7 +11,8 @@ from typing import Any, Literal, get_args
 
 from ctxfold.errors import BranchError, CorruptStore, UndoError
 from ctxfold.log.json import canonical
-from ctxfold.store.rows import EventRow, HeadRow, Reading, State, Writing
+from ctxfold.store.rows import Reading, Writing
+from ctxfold.store.tables import EventRow, HeadRow, State
 from ctxfold.workspace import Decider
 
 EventKind = Literal[

@@ -45,6 +45,7 @@ from ctxfold.session.register import find_next_constraint, put_extraction, put_i
 from ctxfold.session.sources import Sources, find_end, read_case, read_log
 from ctxfold.store.rows import Reading, Writing
 from ctxfold.tokens import count
+from ctxfold.view.ends import write_guidance
 from ctxfold.view.fit import show
 from ctxfold.view.render import query_of
 from ctxfold.workspace import (
@@ -58,7 +59,6 @@ from ctxfold.workspace import (
     RawStep,
     Tile,
     Workspace,
-    shown_guidance,
 )
 
 
@@ -482,7 +482,7 @@ def _make_refactoring(case: Case, wanted: RefactorWanted) -> Refactoring | Refac
 
 def _show_guidance(workspace: Workspace) -> str:
     texts = [show(block).text for block in workspace.blocks]
-    return shown_guidance(workspace.guidance.at(workspace.path_length), texts, 0)
+    return write_guidance(workspace.guidance.at(workspace.path_length), texts)
 
 
 def _count_cover(workspace: Workspace) -> int:

@@ -16,8 +16,9 @@ from ctxfold.session.commits import GENESIS, head_of, state_of
 from ctxfold.session.load import REACH, count_reach, count_waiting, load
 from ctxfold.session.record import Branch, Taken, arrive, is_on_path
 from ctxfold.session.register import load_guidance_at, load_intent
-from ctxfold.store.rows import HeadRow, Reading, State, Writing
+from ctxfold.store.rows import Reading, Writing
 from ctxfold.store.sqlite import Store
+from ctxfold.store.tables import HeadRow, State
 from ctxfold.workspace import HEADER, Block, ForestView, Intent, RawStep, Workspace
 
 DEFAULT_BUDGET = 8000

@@ -20,8 +20,9 @@ from ctxfold.session.branches import MAIN, check_name
 from ctxfold.session.decide import set_goal
 from ctxfold.session.handle import Handle
 from ctxfold.store import is_there, open_store
-from ctxfold.store.rows import HeadRow, Reading, SessionRow, TopicRow, Writing
+from ctxfold.store.rows import Reading, Writing
 from ctxfold.store.sqlite import Store
+from ctxfold.store.tables import HeadRow, SessionRow, TopicRow
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -18,8 +18,9 @@ from ctxfold.select.choose import find_best_line
 from ctxfold.select.pieces import values_in
 from ctxfold.session.commits import state_of
 from ctxfold.session.load import read_tile
-from ctxfold.store.rows import Reading, StoredRecord
+from ctxfold.store.rows import Reading
 from ctxfold.store.search import SEARCHED
+from ctxfold.store.tables import StoredRecord
 from ctxfold.text.words import counted, query_words, words
 from ctxfold.workspace import spans
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Literal, overload
+from typing import overload
 
 from ctxfold.decisions.extraction import Trigger
 from ctxfold.decisions.fold import SETTINGS, FoldDirective, FoldSettings
 from ctxfold.decisions.memory import choose_batch
-from ctxfold.decisions.refactor import OPERATORS, Operator, Refactored
+from ctxfold.decisions.refactor import OPERATORS, Refactored, read_operator
 from ctxfold.decisions.register import PlanGiven, Statements, Todo
 from ctxfold.errors import InputError
 from ctxfold.log import Origin, RecordRef, Ref, StepRef, parse_ref, parse_step
@@ -144,27 +144,18 @@ class Session:
 
     @check
     def record(self, messages: Iterable[Message], *, known: bool = False) -> list[RecordRef]:
-        """Record messages, in one commit: an assistant's words, calls and results as one step. None of a system
-        message.
+        """Record messages in one commit, an assistant's words, calls and results as one step. Returns the new records.
 
             session.record(ctxfold.read_messages([{"role": "user", "content": "Under 100 EUR, please."}]))
 
-        A message with an id is recorded once, so a host's transcript may be read again as it grows. A late result joins
-        the step of its call; a result whose call was never seen is left out.
-
-        Args:
-            messages: as `ctxfold.read_messages` or a codec decodes them.
-            known: also return the records that the log held before.
-
-        Returns:
-            The new records, in the order of the messages.
+        A message with an id is recorded once, so a transcript may be read again as it grows. A late result joins the
+        step of its call. System messages and results of unknown calls are left out. `known` also returns the records
+        that the log held before.
         """
         given = tuple(messages)
         for each in given:
             if not isinstance(each, Message):
-                raise InputError(
-                    f"messages are wanted, not {type(each).__name__}; decode it with ctxfold.read_messages"
-                )
+                raise InputError(f"a message is wanted, not {type(each).__name__}; use ctxfold.read_messages")
         with self._at.writing() as tx:
             return [ref for ref, is_new in record_messages(tx, self._at, given) if is_new or known]
 
@@ -360,7 +351,7 @@ class Session:
     @check
     def refactor(
         self,
-        operator: Operator | Literal["auto"] = "auto",
+        operator: str = "auto",
         text: object = None,
         by: By = _HOST,
         dry_run: bool = False,
@@ -383,7 +374,7 @@ class Session:
         limit = None if budget is None else Budget.of(budget).tokens
         if operator == "auto" and text is not None:
             raise InputError(f"a text needs an operator; name one of {', '.join(OPERATORS)}")
-        wanted = RefactorWanted(operator, text, by, limit)
+        wanted = RefactorWanted(read_operator(operator), text, by, limit)
         if dry_run:
             with self._at.reading() as tx:
                 return consider_refactoring(tx, self._at, wanted).result

@@ -16,7 +16,8 @@ from ctxfold.log.lines import text_of
 from ctxfold.log.page import page_of
 from ctxfold.session.load import lines_at
 from ctxfold.session.recall import rank_records
-from ctxfold.store.rows import Reading, StoredRecord
+from ctxfold.store.rows import Reading
+from ctxfold.store.tables import StoredRecord
 from ctxfold.text.words import is_common
 from ctxfold.workspace import Workspace
 

@@ -18,7 +18,7 @@ from ctxfold.decisions.fold import (
     values_said,
 )
 from ctxfold.decisions.marks import find_invented, list_known_texts
-from ctxfold.errors import FoldError
+from ctxfold.errors import FoldError, InputError
 from ctxfold.log.lines import Line
 from ctxfold.text.sentences import sentences
 from ctxfold.text.words import counted
@@ -30,6 +30,17 @@ Operator = Literal[
 ]
 """ACR's six operators."""
 OPERATORS: tuple[Operator, ...] = get_args(Operator)
+
+
+def read_operator(name: str) -> Operator | Literal["auto"]:
+    """Return an operator, or `auto`. Raises InputError: no such operator."""
+    known: tuple[Operator | Literal["auto"], ...] = ("auto", *OPERATORS)
+    for each in known:
+        if each == name:
+            return each
+    raise InputError(f"{name!r} is no operator; use auto or one of {', '.join(OPERATORS)}")
+
+
 VERSION = 1
 """The version of the applier, kept in events. Events hold resolved content, so replay never applies it."""
 

@@ -5,7 +5,7 @@ from urllib.parse import urlencode
 import pytest
 
 from browser_agent.actions import Answer, GiveUp, Navigate
-from browser_agent.deciders import Decided, Situation
+from browser_agent.deciders import DecidedStep, Situation
 from browser_agent.deciders.explorer import MOST_LOADS, Explorer, split_task
 from browser_agent.observation import IndexedPage, Listed, Observation, SiteIndex
 from ctxfold import Session
@@ -18,7 +18,7 @@ with Session.open("empty", store=":memory:") as session:
 LIBRARY = {"files: work with files": "library/files.html", "watch: follow changes": "library/watch.html"}
 
 
-async def explore(task: str, site: dict[str, Observation]) -> tuple[Decided, list[str], list[str]]:
+async def explore(task: str, site: dict[str, Observation]) -> tuple[DecidedStep, list[str], list[str]]:
     """Run the explorer over pages; the last decision, the addresses opened, and the summaries of its folds."""
     explorer, opened, folds = Explorer(task), [""], []
     while True:
