@@ -128,7 +128,6 @@ class Guidance:
 
 State = Literal["open", "done", "dropped"]
 Cause = Literal["asked for", "intent change", "unresolved reference", "budget pressure"]
-"""Why something was planned or extracted."""
 
 
 @dataclass(frozen=True, slots=True)
