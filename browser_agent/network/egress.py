@@ -181,6 +181,7 @@ REFUSED_HEADER = "X-Ctxfold-Refused"
 
 _HEAD_BYTES = 65_536
 _CONNECT_SECONDS = 8.0
+"""Seconds in which a name must resolve, and an address must connect."""
 _CHUNK = 65_536
 _REMEMBERED = 500
 _HOP_BY_HOP = frozenset({"connection", "proxy-connection", "keep-alive", "proxy-authorization"})
