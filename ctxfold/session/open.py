@@ -20,8 +20,9 @@ from ctxfold.session.branches import MAIN, check_name
 from ctxfold.session.decide import set_goal
 from ctxfold.session.handle import Handle
 from ctxfold.store import is_there, open_store
-from ctxfold.store.rows import HeadRow, Reading, SessionRow, TopicRow, Writing
+from ctxfold.store.rows import Reading, Writing
 from ctxfold.store.sqlite import Store
+from ctxfold.store.tables import HeadRow, SessionRow, TopicRow
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -168,7 +169,7 @@ def _create_session(tx: Writing, name: str) -> SessionRow:
 
 
 def find_pictures(store: str, session: str) -> Path | None:
-    """Return the folder of a session's pictures, which may not exist yet; None for a store that is no file."""
+    """Return the folder of a session's pictures, which may not exist yet; None for a store without a file."""
     if store == ":memory:" or "://" in store:
         return None
     return Path(f"{store}.pictures") / session

@@ -1,4 +1,4 @@
-"""Masks every string of a session that tells of what is redacted, and writes the session anew."""
+"""Masks every string of a session that holds a redacted value, and writes the session anew."""
 
 from __future__ import annotations
 
@@ -15,12 +15,13 @@ from ctxfold.log.json import parse
 from ctxfold.log.lines import Line, blobs, lines_of
 from ctxfold.session.branches import MAIN
 from ctxfold.session.commits import GENESIS, NAMES, Happened, advance, dump_payload, head_of, state_of
+from ctxfold.session.load import dump_lines, load_lines
 from ctxfold.session.transfer import dump_session, store_session
 from ctxfold.session.verify import replay
 from ctxfold.store.codec import encode
-from ctxfold.store.rows import HeadRow, Writing
+from ctxfold.store.rows import Writing
+from ctxfold.store.tables import HeadRow
 from ctxfold.text.secrets import Copies, Readings
-from ctxfold.workspace import dump_lines, load_lines
 
 Mask = Callable[[str], str]
 Tree = dict[str, Any]
@@ -30,7 +31,7 @@ LEAST = 6
 MOST = 64
 """Values of one redaction that are looked for in other encodings: each costs a pass over all of the session."""
 _LEAST_IN_NAME = 4
-"""Characters from which a value in lower case, as in a name, tells of it."""
+"""Characters from which a value is looked for in names, in lower case."""
 _WORD = re.compile(r"[^\W_]+")
 _OURS = re.compile(rf"{MAIN}|(?:branch|topic|redacted)(?:-\d+)?")
 """Names that nobody chose."""
@@ -72,7 +73,7 @@ _UNREAD = f"other encodings of all but the {MOST} longest values"
 class _Masks:
     """What one redaction masks: parts of any text, and all of the records in `refs`, or some lines of one.
 
-    `values`: what it looks for. `names`: other names for branches, topics, calls and keys.
+    `values`: the texts to look for. `names`: other names for branches, topics, calls and keys.
     """
 
     text: Mask
@@ -87,13 +88,13 @@ class _Masks:
         return stars if isinstance(ref, str) and ref.partition(":")[0] in self.refs else self.text
 
     def is_named(self, name: str) -> bool:
-        """Whether a name that somebody chose tells of it. Names are in lower case."""
+        """Whether a name that somebody chose holds a value. Names are in lower case."""
         values = (value.lower() for value in self.values if len(value) >= _LEAST_IN_NAME)
         return not _OURS.fullmatch(name) and (self.text(name) != name or any(value in name for value in values))
 
 
 def redact(tx: Writing, session: int, head: HeadRow, what: str, called: str | None) -> Redaction:
-    """Mask what a ref (`s12`, `s12.2`, `s12.2:4-8`, `s4-s9`) names, or else what a regular expression matches.
+    """Mask what a ref (`s12`, `s12.2`, `s12.2:4-8`, `s4-s9`) names, or else the matches of a regular expression.
 
     An event on branch `head` says that it was done. `called` is the session's name, which is then masked as those of
     branches and topics are; None leaves all names.
@@ -157,7 +158,7 @@ def _compile(what: str) -> re.Pattern[str]:
 
 
 def _by_pattern(pattern: re.Pattern[str], trees: Sequence[Tree]) -> _Masks:
-    """Mask what a pattern matches and each value that it matched, with the copies of these in other encodings."""
+    """Mask the matches of a pattern and each value that it matched, with their copies in other encodings."""
     values = frozenset(value for text in _texts_in(trees) for value in _find_matches(pattern, text))
     values |= frozenset(map(_unescape, values))
     ordered = sorted(values, key=len, reverse=True)
@@ -204,7 +205,7 @@ def _blank_copies(text: str, wanted: list[Copies]) -> str:
 
 
 def _by_ref(ref: Address, trees: Sequence[Tree]) -> _Masks:
-    """Mask all of the records of a ref, or some lines of one, and what they may have been quoted by elsewhere."""
+    """Mask all of the records of a ref, or some lines of one, and their quotations elsewhere."""
     chosen = _find_records(ref, _records_in(trees))
     lines = ref if isinstance(ref, RangeRef) else None
     quotes = frozenset(chain.from_iterable(_find_quotes(body["entry"], lines) for body in chosen))
@@ -272,7 +273,7 @@ def _count_changed(before: str, after: str) -> int:
 
 
 def _texts_in(trees: Iterable[Tree]) -> Iterator[str]:
-    """Every text of a session that is no word of ours; the content of events as it is, not as JSON."""
+    """Every text of a session but for words of ours; the content of events as a tree, not as JSON."""
     for tree in trees:
         ((kind, body),) = tree.items()
         nodes = [body] if kind != "event" else [body["cause"], json.loads(body["json"])]

@@ -20,7 +20,8 @@ from ctxfold.session.open import check_path, find_address, find_session, open_st
 from ctxfold.session.verify import verify
 from ctxfold.store import is_there, open_store
 from ctxfold.store.codec import decode, encode
-from ctxfold.store.rows import KEYS, Reading, Writing
+from ctxfold.store.rows import Reading, Writing
+from ctxfold.store.tables import KEYS
 from ctxfold.text.json import strictly
 from ctxfold.tokens import MIN_BUDGET
 
@@ -39,7 +40,7 @@ class SessionInfo:
 
     Attributes:
         name: its name.
-        goal: what it is for, as the branch says on which a new handle begins; empty when nothing was said.
+        goal: its goal on the branch that a new handle begins on; empty without one.
         steps: how many steps it has.
         branches: how many branches.
         created: when it was begun, seconds since 1970.
@@ -96,7 +97,8 @@ def delete_session(name: str, store: str | None = None) -> None:
         UnknownSession: it is not there.
         SessionNameError: the name is not one.
         InputError: a store that no path can name.
-        StoreError: the store cannot be used; or it is removed, but its bytes could not be taken out of the file yet: the message names the next move.
+        StoreError: the store cannot be used; or the session is removed, but its bytes are still in the file: the
+            message names the next move.
     """
     with open_store_at(store) as kept:
         kept.remove(lambda tx: tx.drop(find_session(tx, kept, name).id))
@@ -148,7 +150,7 @@ def export_session(name: str, file: str | os.PathLike[str], store: str | None = 
 
 
 def _seal(lines: Iterable[str], lost: list[str]) -> Iterator[str]:
-    """Lines, and a closing one with their checksum and what is missing."""
+    """Lines, and a closing one with their checksum and the names of lost rows."""
     many, made = 0, blake2b(digest_size=16, person=b"seal")
     for line in lines:
         many += 1
@@ -220,7 +222,7 @@ def import_session(file: str | os.PathLike[str], store: str | None = None, name:
 
 
 def _read_opening(lines: IO[bytes], file: str) -> Tree:
-    """The first line of an export. Raises ImportFault: it is none, or one of another version."""
+    """The first line of an export. Raises ImportFault: not an export, or one of another version."""
     opening = strictly(decode(lines.readline()))
     if not isinstance(opening, dict) or opening.get("format") != FORMAT:
         raise ImportFault(
@@ -232,7 +234,7 @@ def _read_opening(lines: IO[bytes], file: str) -> Tree:
 
 
 def _read_trees(lines: IO[bytes]) -> Iterator[Tree]:
-    """The rows of an export from its first line on. Raises ValueError: its last line is not the checksum of the rest."""
+    """The rows of an export from its first line on. Raises ValueError: its last line is not the checksum of these."""
     lines.seek(0)
     made = blake2b(digest_size=16, person=b"seal")
     for many, line in enumerate(lines):
@@ -249,7 +251,7 @@ def _read_trees(lines: IO[bytes]) -> Iterator[Tree]:
 
 
 def _read_finite(number: str) -> float:
-    """A number with a fraction. Raises ValueError: it is no time that a clock can show."""
+    """A number with a fraction. Raises ValueError: a time that no clock can show."""
     if not 0 <= float(number) < _YEAR_10000:
         raise ValueError(number)
     return float(number)
