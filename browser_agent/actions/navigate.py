@@ -198,7 +198,7 @@ async def wait_for(window: Window, action: WaitFor) -> str:
             work = page.get_by_text(action.text).first.wait_for(state="visible", timeout=most)
         elif action.url is not None:
             work = page.wait_for_url(lambda url: part in url, timeout=most)
-        elif await events.until(lambda: not events.loading(), action.seconds):
+        elif await events.until(lambda: not events.is_loading(), action.seconds):
             work = page.wait_for_load_state("load", timeout=most)
         else:
             raise TimeoutError
@@ -222,24 +222,24 @@ async def settle(window: Window, page: Page, mark: Mark, seconds: float) -> bool
     clock = asyncio.get_running_loop().time
     deadline = clock() + seconds
 
-    def left(most: float) -> float:
+    def limit(most: float) -> float:
         return max(_INSTANT, min(most, deadline - clock()))
 
     try:
-        await _wait_until_still(window, left(_MOST_STILL))
-        await window.wait_for_tab(left(_TAB))
+        await _wait_until_still(window, limit(_MOST_STILL))
+        await window.wait_for_tab(limit(_TAB))
         if window.page != page:  # it opened a tab, which we look at from here on
             mark = Mark(-1, 0, "")
         events = window.events
-        if events.loading():
-            await events.until(lambda: not events.loading(), left(seconds))
-        moved = events.moved(mark) or window.page != page
+        if events.is_loading():
+            await events.until(lambda: not events.is_loading(), limit(seconds))
+        moved = events.has_moved(mark) or window.page != page
         most = _MOST_STILL_LOADED if moved else _MOST_STILL
-        while events.fetching(mark) and deadline - clock() > _INSTANT:
-            if not await events.until(lambda: not events.fetching(mark), left(seconds)):
+        while events.is_fetching(mark) and deadline - clock() > _INSTANT:
+            if not await events.until(lambda: not events.is_fetching(mark), limit(seconds)):
                 break
-            await _wait_until_still(window, left(most))
-        return events.moved(mark) or window.page != page
+            await _wait_until_still(window, limit(most))
+        return events.has_moved(mark) or window.page != page
     except DialogOpened:
         return True
 
@@ -257,7 +257,7 @@ async def _wait_until_still(window: Window, most: float, first: float = 0.0) -> 
     events = window.events
     work = window.run(window.page.evaluate(_QUIET, [_STILL * 1000, most * 1000, first * 1000]), most + 0.5)
     rest = asyncio.ensure_future(work)
-    leaving = asyncio.ensure_future(events.until(events.unanswered, window.limits.whole))
+    leaving = asyncio.ensure_future(events.until(events.is_unanswered, window.limits.whole))
     try:
         await asyncio.wait({rest, leaving}, return_when=asyncio.FIRST_COMPLETED)
         if rest.done():

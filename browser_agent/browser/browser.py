@@ -142,7 +142,7 @@ class Browser:
 
         Raises:
             InputError: the storage state cannot be used.
-            BrowserGone: the browser is no longer there.
+            BrowserGone: the browser has ended.
         """
         died = self._running.chromium
         try:
@@ -228,7 +228,7 @@ _TRACE_SECONDS = 20.0
 
 
 @asynccontextmanager
-async def traced(window: Window, path: Path, report: Report) -> AsyncIterator[None]:
+async def trace(window: Window, path: Path, report: Report) -> AsyncIterator[None]:
     """Trace a window, and write a file for `playwright show-trace` at the end of the block, however it ends.
 
     It lacks the part of a browser that died meanwhile.

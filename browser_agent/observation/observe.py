@@ -1,4 +1,6 @@
-"""Makes what a reader sees of a page within a token budget: a look, a part, the places of words, or values for a schema."""
+"""Makes what a reader sees of a page within a token budget: a look, a part, the places of words, or values for a
+schema.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,7 @@ from hashlib import sha256
 from typing import Any, Literal, NamedTuple
 from urllib.parse import urlsplit, urlunsplit
 
-from browser_agent.observation import BUDGET, Control, Cut, Extracted, Link, Observation, Section
+from browser_agent.observation import BUDGET, Control, Extracted, Link, Observation, PageCut, PageSection
 from browser_agent.observation.blocks import Block, blocks, blocks_under, respace
 from browser_agent.observation.capture import Capture, Structure, remove_hidden
 from browser_agent.observation.inline import (
@@ -40,7 +42,9 @@ from ctxfold.text.words import counted
 from ctxfold.tokens import count, head
 
 _NAME, _TITLE, _ADDRESS, _QUERY, _MESSAGE, _TAB, _SECTION = 100, 100, 160, 60, 300, 40, 80
-"""Characters of a placeholder as a name, of a title, an address, its query, a dialog's message, a tab's title, a heading."""
+"""Characters of a placeholder as a name, of a title, an address, its query, a dialog's message, a tab's title, a
+heading.
+"""
 _TABS = 8
 _LEAST, _STATUS = 24, 24
 """o200k tokens that the lines below a heading have at least, and that the line takes which says which part is shown."""
@@ -98,8 +102,8 @@ def observe(
         view: which view of it to show.
         need: what the task is after, in its words; parts that name it come first.
         budget: the most o200k tokens of the text.
-        pages: the budget by which the pages of the whole are counted, so that a page's number holds if less room is left; 0 for
-            `budget`.
+        pages: the budget by which the pages of the whole are counted, so that a page's number holds if less room is
+            left; 0 for `budget`.
         before: what its reader has seen: of that only changes are shown, if that is shorter.
 
     Returns:
@@ -113,9 +117,8 @@ def observe(
     shown_as = _with_addresses(lines, refs, capture.url) if isinstance(view, Part | Places) and view.links else lines
     room = max(_LEAST, budget - count(heading) - (_STATUS if isinstance(view, Lean | Part) else 0))
     page_room = max(_LEAST, (pages or budget) - count(heading) - _STATUS)
-    shown = _show(
-        capture, root, lines, shown_as, view, Interest(need, capture.structure.shown, before), room, page_room
-    )
+    read = _PageRead(capture, root, lines, shown_as)
+    shown = _show(read, view, Interest(need, capture.structure.shown, before), room, page_room)
     status = _write_status(shown, len(lines), view)
     text = head("\n".join(filter(None, (heading, status, *shown.lines))), budget)
     return Observation(
@@ -152,22 +155,23 @@ class _Shown(NamedTuple):
     view: Literal["page", "change", "read", "find", "extract"]
     page: int
     pages: int
-    cut: tuple[Cut, ...] = ()
+    cut: tuple[PageCut, ...] = ()
     extracted: Extracted | None = None
     places: frozenset[str] = frozenset()
 
 
-def _show(
-    capture: Capture,
-    root: Node,
-    lines: Sequence[Block],
-    shown_as: Sequence[Block],
-    view: View,
-    interest: Interest,
-    room: int,
-    page_room: int,
-) -> _Shown:
-    """Show a view of a page, `lines` written as in `shown_as`, in a room of o200k tokens; one page of the whole has `page_room`."""
+class _PageRead(NamedTuple):
+    """A page as its capture, its tree, its lines, and these as they are shown."""
+
+    capture: Capture
+    root: Node
+    lines: Sequence[Block]
+    shown_as: Sequence[Block]
+
+
+def _show(read: _PageRead, view: View, interest: Interest, room: int, page_room: int) -> _Shown:
+    """Show a view of a page in a room of o200k tokens; one page of the whole has `page_room`."""
+    capture, root, lines, shown_as = read
     before = interest.before
     own = find_own(lines, before)
     part = [shown_as[place] for place in own]
@@ -423,9 +427,9 @@ def from_log(url: str, snapshot: str) -> Observation:
     return observe(Capture(url, None, snapshot, Structure(title=title, sections=sections)), budget=_LOGGED)
 
 
-def _read_sections(snapshot: str) -> Iterator[Section]:
+def _read_sections(snapshot: str) -> Iterator[PageSection]:
     """Return the text under each heading and each term, without refs."""
-    section, lines = Section(title="", level=1), list[str]()
+    section, lines = PageSection(title="", level=1), list[str]()
     for block in blocks(parse(snapshot)):
         text = _PREFIX.sub("", REF.sub("", block.text))
         if block.region in _APART:
@@ -435,5 +439,5 @@ def _read_sections(snapshot: str) -> Iterator[Section]:
             continue
         yield section.model_copy(update={"text": "\n".join(lines)})
         defined = _DEFINED.match(text) if block.level == _TERM else None
-        section, lines = Section(title=text, level=block.level, defined_name=defined and defined.group()), []
+        section, lines = PageSection(title=text, level=block.level, defined_name=defined and defined.group()), []
     yield section.model_copy(update={"text": "\n".join(lines)})

@@ -55,7 +55,7 @@ def _read_codex(line: Mapping[str, Any]) -> Iterator[Message]:
     match line:
         case {"type": "response_item", "payload": {"type": kind} as item, "timestamp": str(when)}:
             if not (kind == "message" and item.get("role") != "assistant"):
-                yield from _read_codex_item(item, str(item.get("id") or when))
+                yield from (replace(read, id=str(item.get("id") or when)) for read in decode_message(item))
         case {"type": "event_msg", "payload": {"type": "user_message", "message": str(text)}, "timestamp": str(when)}:
             yield Message("user", (Text(text),), when)
         case {
@@ -70,18 +70,6 @@ def _read_codex(line: Mapping[str, Any]) -> Iterator[Message]:
             yield Message("user", (Text(summary),), when, compacted=True)
         case _:
             return
-
-
-def _read_codex_item(item: Mapping[str, Any], name: str) -> Iterator[Message]:
-    match item:
-        case {"type": "custom_tool_call", "call_id": str(call), "name": str(tool)}:
-            yield Message("assistant", (Call(tool, {"input": item.get("input")}, call),), name)
-        case {"type": "local_shell_call", "call_id": str(call)}:
-            yield Message("assistant", (Call("local_shell", item.get("action"), call),), name)
-        case {"type": "message", "content": list(blocks)}:
-            yield Message("assistant", read_items(blocks), name)
-        case _:
-            yield from (Message(made.role, made.items, name) for made in decode_message(item))
 
 
 def _write_codex(message: Message) -> Iterator[dict[str, Any]]:
@@ -246,7 +234,7 @@ def _read_pi(line: Mapping[str, Any]) -> Iterator[Message]:
             items = (Call("bash", {"command": command}, name), Result(name, str(ran.get("output"))))
             yield Message("assistant", items, name)
         case {"type": "message", "id": str(name), "message": {"role": "user" | "assistant" | "toolResult"} as message}:
-            yield from (Message(made.role, made.items, name) for made in decode_message(message))
+            yield from (replace(read, id=name) for read in decode_message(message))
         case _:
             return
 

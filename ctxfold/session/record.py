@@ -17,13 +17,13 @@ from ctxfold.log.lines import Line, lines_of
 from ctxfold.messages import Call, Message, Opaque, Result, Text
 from ctxfold.messages.apis import spell_id
 from ctxfold.session.commits import Happened, advance
-from ctxfold.session.load import cover_with
+from ctxfold.session.load import cover_with, dump_lines
 from ctxfold.store.codec import digest, encode, pack_text
 from ctxfold.store.rows import Reading, Writing
 from ctxfold.store.tables import HeadRow, State, StoredRecord
 from ctxfold.tokens import count
 from ctxfold.view.native import LoggedCall
-from ctxfold.workspace import Tile, Workspace, dump_lines
+from ctxfold.workspace import Tile, Workspace
 
 if TYPE_CHECKING:
     from ctxfold.session.handle import Handle

@@ -15,13 +15,13 @@ from ctxfold.log.json import parse
 from ctxfold.log.lines import Line, blobs, lines_of
 from ctxfold.session.branches import MAIN
 from ctxfold.session.commits import GENESIS, NAMES, Happened, advance, dump_payload, head_of, state_of
+from ctxfold.session.load import dump_lines, load_lines
 from ctxfold.session.transfer import dump_session, store_session
 from ctxfold.session.verify import replay
 from ctxfold.store.codec import encode
 from ctxfold.store.rows import Writing
 from ctxfold.store.tables import HeadRow
 from ctxfold.text.secrets import Copies, Readings
-from ctxfold.workspace import dump_lines, load_lines
 
 Mask = Callable[[str], str]
 Tree = dict[str, Any]

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, replace
-from typing import Any
+from dataclasses import asdict, is_dataclass, replace
+from functools import cache
+from types import UnionType
+from typing import Any, TypeVar, cast, get_args, get_origin, get_type_hints
 
 from ctxfold.decisions.extraction import extract
 from ctxfold.decisions.refactor import VERSION as REFACTORINGS_VERSION
@@ -28,10 +30,10 @@ from ctxfold.workspace import (
     IntentChange,
     Passed,
     Statement,
-    load_value,
     number_of,
 )
 
+T = TypeVar("T")
 _CHAIN = 32
 """Events of a chain after which one event holds the whole register, so that loading reads at most so many."""
 
@@ -175,7 +177,7 @@ def put_refactoring(tx: Writing, place: Branch, made: Refactoring, guidance: Gui
 
 
 def put_refused(tx: Writing, place: Branch, what: str, replies: Sequence[tuple[str, str]]) -> State:
-    """Commit what a model wrote for a decision and why it was refused, as an event that changes nothing else."""
+    """Commit the refused replies of a model with their faults, as an event that changes nothing else."""
     payload = {"refused": [{"text": text, "why": why} for text, why in replies]}
     return _note(tx, place, Happened("refused", payload, (), "model", what))
 
@@ -187,3 +189,28 @@ def put_refusal(tx: Writing, place: Branch, decider: Decider, cause: str) -> Sta
 
 def _note(tx: Writing, place: Branch, what: Happened) -> State:
     return advance(tx, place.session, place.head, place.state, place.state, what)
+
+
+def load_value(hint: type[T], tree: Any) -> T:
+    """Read a value of a dataclass type from JSON made by `dataclasses.asdict`. Raises CorruptStore."""
+    try:
+        return cast(T, _load(hint, tree))
+    except (KeyError, TypeError, ValueError) as error:
+        raise CorruptStore(f"a value of {hint.__name__} does not read back; restore a copy of the store") from error
+
+
+_hints_of = cache(get_type_hints)
+
+
+def _load(hint: Any, tree: Any) -> Any:
+    inner = get_args(hint)
+    if get_origin(hint) is UnionType:
+        return None if tree is None else _load(inner[0], tree)
+    if get_origin(hint) is tuple:
+        kinds = inner[:1] * len(tree) if inner[-1] is Ellipsis else inner
+        return tuple(_load(kind, each) for kind, each in zip(kinds, tree, strict=True))
+    if is_dataclass(hint):
+        kind = cast(Any, hint)
+        hints = _hints_of(kind)
+        return kind(**{name: _load(hints[name], each) for name, each in tree.items()})
+    return tree

@@ -13,8 +13,11 @@ from ctxfold.log.lines import (
     EXTRACTS,
     GOAL_NOW,
     HERE,
+    KEY_INFO,
     LIFTED,
     SO_FAR,
+    SUPERSEDED,
+    THINKING,
     TO_DO,
     TOPIC,
     USER,
@@ -29,12 +32,12 @@ from ctxfold.tokens import count, head
 from ctxfold.workspace import (
     Elsewhere,
     Extract,
+    Guidance,
     Intent,
     Item,
     Statement,
     Workspace,
     number_of,
-    shown_guidance,
     spans,
 )
 
@@ -46,8 +49,10 @@ _NEWEST = 40
 """Items and statements that are named at most, the newest."""
 _NAMED = (24, 8, 0)
 """Branches that are named where none of their lines are shown: as many as the room allows; the rest are counted."""
-_SHORT = 2
-"""The form of notes where room is short."""
+_NOTE, _SHORT_NOTE = 400, 64
+"""o200k tokens of a note of a refactoring, and where room is short."""
+_SUPERSEDED = 12
+"""The most superseded values that are named, the newest."""
 _STATES = {"open": "[ ]", "done": "[x]", "dropped": "[-]"}
 _REF = re.compile(r"([a-z])(\d+)(?:-[a-z](\d+))?")
 
@@ -69,6 +74,20 @@ class Section:
     branch: str = ""
 
 
+def write_guidance(guidance: Guidance, texts: Sequence[str], most: int = _NOTE) -> str:
+    """Superseded values that `texts` still hold, the thought, then the key facts; notes of `most` o200k tokens."""
+    stale = [each for each in guidance.superseded if any(each.was in text for text in texts)]
+    named = (f"< {each.now} ({each.by}), not {each.was}" for each in stale[-_SUPERSEDED:])
+    parts = ["\n".join([SUPERSEDED, *named])] if stale else []
+    for pin, title in ((guidance.thought, THINKING), (guidance.key_info, KEY_INFO)):
+        if pin is None:
+            continue
+        text = pin.text if len(pin.text) <= most or count(pin.text) <= most else f"{head(pin.text, most)} …"
+        rows = "\n".join([f"{title}:", *(f"< {row}" for row in text.splitlines())])
+        parts.append(rows if pin.untrusted else unposed(f"{title}: {text}"))
+    return "\n".join(parts)
+
+
 def write_ends(workspace: Workspace, texts: Sequence[str], room: int | None = None, query: str = "") -> str:
     """The end of a view.
 
@@ -87,8 +106,7 @@ def write_ends(workspace: Workspace, texts: Sequence[str], room: int | None = No
         *_list_register(workspace.intent, _SUMMARY if room is None else room // 4, query),
     ]
     guidance = workspace.guidance.at(workspace.path_length)
-    if not guidance.silent:
-        sections.append(Section(shown_guidance(guidance, texts, 0 if room is None else _SHORT)))
+    sections.append(Section(write_guidance(guidance, texts, _NOTE if room is None else _SHORT_NOTE)))
     sections = [section for section in sections if section.heading]
     if room is None:
         return _write_sections(sections, [section.lines for section in sections], workspace.elsewhere)
