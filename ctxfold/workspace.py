@@ -1,4 +1,4 @@
-"""The frozen values of a view: steps and tiles, the register, notes, guidance, other branches; and their JSON."""
+"""The frozen values of a view: steps and tiles, the register, notes, guidance, other branches."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class BranchSummary:
-    """The turns of a branch that are on no other branch, in path order; of many, the newest.
+    """The newest turns of a branch that are on no other branch, in path order.
 
     `forked_at`: the last step it shares; `earlier`: refs of its own steps before those turns; `visited`: its last
     event.
@@ -133,13 +133,10 @@ Cause = Literal["asked for", "intent change", "unresolved reference", "budget pr
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One thing to do.
+    """An item of the to-do, `t3` on its branch.
 
-    Attributes:
-        id: its number on this branch, `t3`.
-        ref: the record of its words, else the step it was written at; empty if nothing was recorded.
-        evidence: the refs that were given for its states, oldest first.
-        untrusted: whether its words come from a tool or a page.
+    `ref`: the record of its words, else the step it was written at; `evidence`: the refs given for its states, oldest
+    first; `untrusted`: its words come from a tool or a page.
     """
 
     id: str
@@ -152,14 +149,9 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A constraint or a decision: it holds until it is superseded or lifted.
+    """A constraint or a decision: it holds until it is superseded or lifted. `ref`, `untrusted` as in `Item`.
 
-    Attributes:
-        id: its number: of a constraint in the session, `c4`; of a decision on its branch, `d2`; of a finding its ref.
-        ref: the record of its words, else the step it was written at; empty if nothing was recorded.
-        superseded_by: the id of the one that replaced it.
-        lifted: whether it was taken back.
-        untrusted: whether its words come from a tool or a page.
+    `id`: of a constraint in the session, `c4`; of a decision on its branch, `d2`; of a finding its ref.
     """
 
     id: str
@@ -195,13 +187,8 @@ class Summary:
 class Extract:
     """Lines of a record that serve the intent.
 
-    Attributes:
-        ref: their address.
-        text: their text, as `recall` gives it for the ref; with `part`, a slice of it, since a line is too long.
-        why: their use.
-        todo: the to-do item they serve, if one was named.
-        facts: the strings that were pointed out, each a slice of `text`.
-        untrusted: whether the record came from a tool or a page.
+    `text`: as `recall` gives it for the ref; with `part`, a slice of it, since a line is too long. `facts`: strings
+    that were pointed out, each a slice of `text`. `todo`: the item they serve, if one was named.
     """
 
     ref: str
@@ -219,8 +206,6 @@ class Extraction:
 
     Attributes:
         extracts: the lines that the view shows from now on.
-        cause: the reason it was made.
-        need: the words that were looked for.
         hint: advice for the next act.
         counts: how many selections were mended, merged, cut, refused or left out, and how many facts were deleted.
         omitted: refs that were chosen and left out, with the reason.
@@ -246,10 +231,7 @@ class Extraction:
 
 @dataclass(frozen=True, slots=True)
 class Passed:
-    """The records that undone plans and extractions had read, which trigger nothing again.
-
-    `read`: the last record, as (step, number in it); `seen`: as in `Extraction`.
-    """
+    """The last record that undone plans and extractions had read, which triggers nothing again; `seen` as there."""
 
     read: tuple[int, int] = (0, 0)
     seen: int = 0
@@ -261,10 +243,8 @@ class Intent:
 
     Attributes:
         items: the to-do, oldest first; items are never removed, their states change.
-        constraints: those of the session, from every branch.
-        decisions: those of this branch.
+        constraints: those of the session, from every branch; decisions are those of this branch.
         told: the newest summary of the dialogue.
-        extraction: the newest extraction.
         read: the last record that a plan had read, as (step, number in it).
         passed: the records that undone plans and extractions had read.
     """
@@ -306,11 +286,6 @@ class Intent:
     def extracts(self) -> tuple[Extract, ...]:
         """The lines of the newest extraction."""
         return self.extraction.extracts if self.extraction else ()
-
-    @property
-    def empty(self) -> bool:
-        """Whether a view shows nothing of it."""
-        return not (self.items or self.constraints or self.decisions or self.told.text or self.extracts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -379,7 +354,6 @@ class RawStep(_Lined):
     """A step shown in full: every line of its full form.
 
     Attributes:
-        n: its number.
         lines: its lines, with those of late results that are shown in it.
         raw: o200k tokens of its raw records.
         tokens: its cost in a view in o200k tokens, header included.
@@ -415,17 +389,12 @@ class Tile(_Lined):
     """The short form of folded steps in a view.
 
     Attributes:
-        number: its number in the session, never reused.
-        steps: the steps it replaces, in path order.
-        summary: prose that replaces them; empty if the kept lines say it all.
+        summary: prose that replaces its steps; empty if the kept lines say it all.
         lines: the lines that were kept: the user's words, facts, calls.
         status: how the steps ended, from evidence.
         origin: who wrote the summary.
-        raw: o200k tokens of the raw records of its steps.
-        tokens: its cost in a view in o200k tokens.
-        untrusted: whether any of it derives from a tool or a page.
+        raw: o200k tokens of the raw records of its steps; `tokens` is its cost in a view.
         whole: whether it keeps every line of its steps, because nothing could be shortened.
-        children: the tiles it replaced.
         front: whether the summary precedes lines that the next consolidation chooses anew from the log.
         changed: the files and records that its steps changed, in the order of the newest change.
     """
@@ -456,7 +425,7 @@ class Tile(_Lined):
 
     @property
     def scale(self) -> Literal["micro", "macro"]:
-        """`micro` for one step (granular condensation), `macro` for several (deep consolidation). AgentFold, section 3."""
+        """`micro` for one step (granular condensation), `macro` for several (deep consolidation); AgentFold."""
         return "micro" if len(self.steps) == 1 else "macro"
 
     @property
@@ -506,10 +475,8 @@ class Workspace:
         older: the steps before the loaded blocks, if any.
         words: the user's words and the findings of steps in `older`, in path order.
         blocks: tiles and raw steps in path order.
-        notes: the notes, oldest first.
         unfolded: the raw cost of the whole path in o200k tokens.
         intent: the register.
-        elsewhere: the other branches and topics.
         guidance: a thought, key facts and superseded values that refactorings added.
     """
 
@@ -525,7 +492,7 @@ class Workspace:
 
     @property
     def goal(self) -> str:
-        """The first goal of the session; empty if there is none."""
+        """The first goal of the session; empty without one."""
         return next((note.text for note in self.notes), "")
 
     @property

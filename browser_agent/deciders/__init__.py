@@ -1,4 +1,6 @@
-"""Holds a run's decisions: what one is, who makes them, its actions in words, and the pages seen that a quote must be on."""
+"""Holds a run's decisions: what one is, who makes them, its actions in words, and the pages seen that a quote must be
+on.
+"""
 
 from __future__ import annotations
 
@@ -203,7 +205,8 @@ class Evidence:
     def source(self, quote: str, url: str | None) -> Source:
         """Return a quote as the exact slice of its page, apart from white space and the marks of a page's text.
 
-        `url` is the page it is said to be from; None if that was not said. Raises InputError: no page seen has the quote.
+        `url` is the page it is said to be from; None if that was not said. Raises InputError: no page seen has the
+        quote.
         """
         words = _MARKS.sub(" ", quote).split()
         pattern = re.compile(r"[\s|]+".join(map(re.escape, words)))

@@ -33,7 +33,9 @@ _ICONS, _EDITORS, _FIXED_FIELDS = 80, 10, 60
 _ICON_NAME = 40
 """Characters of an icon's name."""
 _ELEMENT_SECONDS, _FRAME_SECONDS, _PART_SECONDS = 2.0, 0.5, 2.0
-"""How long an element may take to answer, a frame of another site, and a frame of the page's own site, whose text is read."""
+"""How long an element may take to answer, a frame of another site, and a frame of the page's own site, whose text is
+read.
+"""
 
 
 async def _ask_elements(page: Page, lines: Sequence[str], script: str) -> list[str]:
@@ -295,7 +297,7 @@ def remove_hidden(root: Node, hidden: Sequence[Sequence[str]], veiled: Sequence[
 
     Returns:
         The snapshot without as many occurrences of each run as are unseen, and how many were left out. A text that
-        stands on the page once seen and once unseen stays once.
+        the page has once seen and once unseen stays once.
     """
     remover = _Remover([tuple(run) for run in hidden], frozenset(veiled))
     root = remover.node(root)
@@ -321,7 +323,7 @@ class _Remover:
         return [run for run in self._counts.elements() if len(run) > 1]
 
     def node(self, node: Node) -> Node:
-        """`node` without what is unseen in it."""
+        """Return `node` without its unseen texts."""
         if not self._counts and not self._veiled:
             return node
         children = tuple(kept for kept in (self._child(child) for child in node.children) if kept is not None)

@@ -1,4 +1,6 @@
-"""Makes what a reader sees of a page within a token budget: a look, a part, the places of words, or values for a schema."""
+"""Makes what a reader sees of a page within a token budget: a look, a part, the places of words, or values for a
+schema.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,9 @@ from ctxfold.text.words import counted
 from ctxfold.tokens import count, head
 
 _NAME, _TITLE, _ADDRESS, _QUERY, _MESSAGE, _TAB, _SECTION = 100, 100, 160, 60, 300, 40, 80
-"""Characters of a placeholder as a name, of a title, an address, its query, a dialog's message, a tab's title, a heading."""
+"""Characters of a placeholder as a name, of a title, an address, its query, a dialog's message, a tab's title, a
+heading.
+"""
 _TABS = 8
 _LEAST, _STATUS = 24, 24
 """o200k tokens that the lines below a heading have at least, and that the line takes which says which part is shown."""
@@ -98,8 +102,8 @@ def observe(
         view: which view of it to show.
         need: what the task is after, in its words; parts that name it come first.
         budget: the most o200k tokens of the text.
-        pages: the budget by which the pages of the whole are counted, so that a page's number holds if less room is left; 0 for
-            `budget`.
+        pages: the budget by which the pages of the whole are counted, so that a page's number holds if less room is
+            left; 0 for `budget`.
         before: what its reader has seen: of that only changes are shown, if that is shorter.
 
     Returns:

@@ -54,8 +54,8 @@ class _Source:
 def extract(root: Node, schema: Mapping[str, Any], base: str = "") -> Extracted:
     """Fill a JSON schema from a page.
 
-    An object is filled from `name: value` lines, definition lists, tables of two columns, form fields and headings. A list
-    is filled from the table or list that gives most values, a row for each item. Nothing is guessed: a name that
+    An object is filled from `name: value` lines, definition lists, tables of two columns, form fields and headings. A
+    list is filled from the table or list that gives most values, a row for each item. Nothing is guessed: a name that
     the page does not have is `missing`.
     """
     tables = [_read_table(node) for node in root.walk() if node.role in _TABLES]

@@ -155,7 +155,9 @@ def _write_news(fresh: Sequence[Block]) -> Iterator[str]:
 
 
 def rank_blocks(blocks: Sequence[Block], query: str) -> list[float]:
-    """Return how well each block serves a query, from 0 to 1 for the best: the selector's formula with its weights for pages."""
+    """Return how well each block serves a query, from 0 to 1 for the best: the selector's formula with its weights for
+    pages.
+    """
     if not query:
         return [0.0] * len(blocks)
     worths = score([Piece(block.text, 1, words=words_of(REF.sub("", block.text))) for block in blocks], query, PAGE)
@@ -209,9 +211,9 @@ def find(
         above: lines that the same answer shows already.
 
     Returns:
-        How many places are shown of how many, then the places in page order under their headings, a row with the head of its
-        table, a note with its entry. If not all fit, the places that serve the queries best. If no place has all words of
-        the only query, how often each word is on the page, and the places with most of them.
+        How many places are shown of how many, then the places in page order under their headings, a row with the head
+        of its table, a note with its entry. If not all fit, the places that serve the queries best. If no place has all
+        words of the only query, how often each word is on the page, and the places with most of them.
     """
     each = [find_hits(blocks, query) for query in queries]
     hits = sorted(set().union(*each))
@@ -280,7 +282,9 @@ class _Search:
     wide: int
 
     def choose(self, order: Sequence[int], room: int) -> set[int]:
-        """Return the first places that fit a room of o200k tokens, each with what it cannot be read without; few with their context."""
+        """Return the first places that fit a room of o200k tokens, each with what it cannot be read without; few with
+        their context.
+        """
         places: set[int] = set()
         misses = 0
         for hit in order:
@@ -315,7 +319,9 @@ class _Search:
         return [place for place in after if self.blocks[place].group == group] if self.blocks[hit].head else []
 
     def _find_context(self, hit: int) -> Iterator[int]:
-        """Return the text under a heading, the lines nested in an entry or row, else the line before and the line after."""
+        """Return the text under a heading, the lines nested in an entry or row, else the line before and the line
+        after.
+        """
         block, after = self.blocks[hit], range(hit + 1, len(self.blocks))
         if block.group is not None and (block.row or block.head):
             nested = next((at for at in after if self.blocks[at].indent <= block.indent), len(self.blocks))
@@ -392,7 +398,9 @@ def _cut_around(text: str, queries: tuple[str, ...], most: int) -> str:
 _WHOLE = 0.55
 """A page that takes no more of the budget is shown whole."""
 _COMMON, _COMMON_ASKED = 0.5, 0.3
-"""The share of the budget that goes to what the page puts first; if the task asks for something, and the rest goes to that."""
+"""The share of the budget that goes to what the page puts first; if the task asks for something, and the rest goes to
+that.
+"""
 _ASKED = 0.5
 """The rank, of 1, from which a block counts as asked for."""
 _LONG, _LONG_ASKED = 130, 260
@@ -401,17 +409,21 @@ _GAP, _MARKER = 16, 10
 """Tokens of a gap that is shown, as its marker costs as much; tokens of the marker."""
 _CUT_HEADINGS = 3
 _ROWS, _FEWEST_ROWS, _ROWS_SHARE = 12, 4, 0.3
-"""Rows of the page's main table that come first; the rows and the share of the main part from which a table is the main one."""
+"""Rows of the page's main table that come first; the rows and the share of the main part from which a table is the main
+one.
+"""
 _START = 24
 """Characters by which a line on screen is known again."""
 _LEADING = 5
 """Rows of any list before the others are worth less and less."""
 _REGION = {"dialog": 12.0, "main": 5.0, "body": 4.5, "search": 4.5, "header": 2.5, "nav": 2.0, "aside": 1.5,
            "footer": 0.5}  # fmt: skip
-"""What a block is worth by its region, in points. The other points: chosen by hand on the pages of `tests.benchmarks.observation`."""
+"""What a block is worth by its region, in points. The other points: chosen by hand on the pages of
+`tests.benchmarks.observation`.
+"""
 _ASKED_POINTS, _FRESH, _ON_SCREEN, _MAIN_ROW, _CONTROL, _EARLY = 9.0, 6.0, 5.0, 3.0, 2.5, 2.5
-"""Points for the block that serves the need best, for one that an action brought, for one on screen after a scroll, for the
-first rows of the main table, for a control, and for the first block of the main part.
+"""Points for the block that serves the need best, for one that an action brought, for one on screen after a scroll, for
+the first rows of the main table, for a control, and for the first block of the main part.
 """
 _NO_WORDS = re.compile(REF.pattern + r"|\b(?:button|link|checkbox|textbox)\b|[\W_]+")
 
@@ -426,7 +438,9 @@ class Pruned:
 
 @dataclass(frozen=True, slots=True)
 class Interest:
-    """What a look is for: the `need` in words, starts of the lines `shown` on screen after a scroll, what was seen `before`."""
+    """What a look is for: the `need` in words, starts of the lines `shown` on screen after a scroll, what was seen
+    `before`.
+    """
 
     need: str = ""
     shown: tuple[str, ...] = ()
@@ -436,8 +450,8 @@ class Interest:
 def prune(blocks: Sequence[Block], interest: Interest, budget: int, page_of: Callable[[int], int]) -> Pruned:
     """Choose the blocks that a look shows within a budget of o200k tokens.
 
-    `page_of` returns the page on which a block is when the whole is read. Returns the blocks in page order with a line for each
-    stretch that is cut.
+    `page_of` returns the page on which a block is when the whole is read. Returns the blocks in page order with a line
+    for each stretch that is cut.
     """
     asked = rank_blocks(blocks, interest.need)
     rows = _find_main_rows(blocks)
@@ -560,7 +574,9 @@ def _lay_out(blocks: Sequence[Block], texts: Sequence[str], taken: set[int], pag
 
 
 def _describe_gap(gap: Sequence[Block], page: int) -> PageCut:
-    """Return what a stretch that is cut holds: rows of one table or list, else lines, links and controls; with its headings."""
+    """Return what a stretch that is cut holds: rows of one table or list, else lines, links and controls; with its
+    headings.
+    """
     headings = [block for block in gap if block.level]
     headings = [block for block in headings if block.region in _MAIN] or headings
     top = min((block.level for block in headings), default=0)

@@ -241,13 +241,11 @@
         const pages = headed.get(stems.get(word));
         if (pages) for (const place of all(places)) pages.add(Array.isArray(place) ? place[0] : place);
       }
-    const sizes = new Array(held.docnames.length).fill(0);
-    for (const listed of Object.values(held.terms)) for (const page of all(listed)) if (page in sizes) sizes[page] += 1;
-    const pages = held.docnames.slice(0, PAGES).map((name, page) => ({ url: address(name), title: squeeze(String(held.titles[page] || '').replace(/<[^>]*>/g, '')), size: sizes[page] }));
+    const pages = held.docnames.slice(0, PAGES).map((name, page) => ({ url: address(name), title: squeeze(String(held.titles[page] || '').replace(/<[^>]*>/g, '')) }));
     const near = listed => [...listed].filter(page => Number.isInteger(page) && page >= 0 && page < pages.length);
     const words = [...asked].map(([word, stem]) => {
       const titled = own(held.titleterms, stem);
-      return { word, pages: near(new Set([...own(held.terms, stem), ...own(held.terms, word), ...titled])), titled: near(titled), headed: near(headed.get(stem)) };
+      return { word, pages: near(new Set([...own(held.terms, stem), ...own(held.terms, word), ...titled])), titled: near(new Set([...titled, ...headed.get(stem)])) };
     });
     return { pages, words };
   };

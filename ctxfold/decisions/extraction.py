@@ -403,7 +403,7 @@ def _list_shown(workspace: Workspace, is_fresh: Callable[[Line], bool]) -> Itera
 
 
 def find_newest_fold(workspace: Workspace) -> int:
-    """Return the last step of the newest tile of several steps; 0 if there is none."""
+    """Return the last step of the newest tile of several steps; 0 without one."""
     return max((tile.last for tile in _macros(workspace)), default=0)
 
 

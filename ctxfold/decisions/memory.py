@@ -82,7 +82,7 @@ def _said(block: Block) -> int:
 
 
 def _documents(blocks: Sequence[Block]) -> float:
-    """The share of documents in the raw steps; 0 unless a call brought one, since only who edits a text must quote it."""
+    """The share of documents in the raw steps; 0 unless a call brought one, since only an editor must quote."""
     if not any(line.kind == "call" and line.is_document for block in blocks for line in block.lines):
         return 0.0
     lines = [line for block in blocks if isinstance(block, RawStep) for line in block.lines]

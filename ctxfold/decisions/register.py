@@ -68,7 +68,7 @@ _TEXT = 2_000
 """Characters of an entry's text that are kept."""
 
 
-class _Entry(BaseModel, frozen=True, extra="forbid"):
+class _EntryWritten(BaseModel, frozen=True, extra="forbid"):
     """An entry of the register, as a caller or a model writes it; empty fields were left out."""
 
     @model_validator(mode="before")
@@ -95,7 +95,7 @@ class _Entry(BaseModel, frozen=True, extra="forbid"):
         return {**entry, "text": clean(entry["text"])} if "text" in entry else entry
 
 
-class ItemWritten(_Entry, frozen=True):
+class ItemWritten(_EntryWritten, frozen=True):
     """One entry of a to-do: a new text, or an item by its id with what changed."""
 
     id: StrictStr = Field(default="", description="Of an item that is there; leave it out for a new one.")
@@ -117,7 +117,7 @@ class ItemWritten(_Entry, frozen=True):
         return [refs] if isinstance(refs, str) and refs else refs or ()
 
 
-class StatementWritten(_Entry, frozen=True):
+class StatementWritten(_EntryWritten, frozen=True):
     """A constraint or a decision: a new text, or one that is there by its id with what changed."""
 
     id: StrictStr = Field(default="", description="Of one that is there; leave it out for a new one.")
@@ -207,7 +207,7 @@ class Records(Protocol):
     """The log, as a plan and an extraction read it."""
 
     def of(self, step: int) -> list[EntrySource]:
-        """Return the records of a step in order; none if there is no such step."""
+        """Return the records of a step in order; none of an unknown step."""
 
     def quoting(self, text: str) -> EntrySource | None:
         """Return a record that holds a text, blanks and capitals aside; one of the user before others."""

@@ -105,7 +105,7 @@ class Happened:
 
     Attributes:
         payload: its resolved content as JSON.
-        material: hashes of what was stored with it.
+        material: hashes of the records and tiles stored with it.
         redoable: whether it is an undo that the branch remembers for a redo.
     """
 

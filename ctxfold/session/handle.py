@@ -26,7 +26,7 @@ DEFAULT_BUDGET = 8000
 _REACH = 4
 """A view may show this many times its budget in blocks, shortened: so many tokens are loaded for it."""
 _EXCESS = 3
-"""Loaded blocks beyond this many times what is wanted are loaded anew, so that memory stays bounded."""
+"""Loaded blocks beyond this many times the wanted tokens are loaded anew, so that memory stays bounded."""
 _SETTLING = 8
 """The newest blocks that a reply may settle: calls older than that have answers."""
 
@@ -162,7 +162,7 @@ class Handle:
         return Branch(self.session, self._head or head_of(tx, self.session, self.branch), state, self._workspace)
 
     def place_of(self, tx: Reading, step: int) -> Branch:
-        """Return where a late result of a step is shown: here if the step is on this path, else on its newest branch."""
+        """Return where a late result of a step is shown: here if it is on this path, else on its newest branch."""
         here = self.place(tx)
         old = tx.log.step(self.session, step)
         if old is None or is_on_path(tx, self.session, here.state.tip, old):
@@ -200,7 +200,7 @@ class Handle:
         self.seen = taken.state.tip
 
     def take_decision(self, state: State, workspace: Workspace, freed: int = 0) -> None:
-        """Continue at a revision that was just made here; `freed` is what it took off the cover, in o200k tokens."""
+        """Continue at a revision that was made here; `freed`: o200k tokens that it took off the cover."""
         self._state, self._newest = state, state.seq
         self._workspace = workspace
         self._loaded -= freed
@@ -238,7 +238,7 @@ class Handle:
 
 
 def _mark_waiting(block: Block) -> Block:
-    """The newest block, some of whose calls have no result, as it is shown once another step follows."""
+    """The newest block, some of whose calls have no result, as a later view shows it."""
     if not isinstance(block, RawStep):
         return block
     lines = followed(block.lines)

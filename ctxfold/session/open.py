@@ -169,7 +169,7 @@ def _create_session(tx: Writing, name: str) -> SessionRow:
 
 
 def find_pictures(store: str, session: str) -> Path | None:
-    """Return the folder of a session's pictures, which may not exist yet; None for a store that is no file."""
+    """Return the folder of a session's pictures, which may not exist yet; None for a store without a file."""
     if store == ":memory:" or "://" in store:
         return None
     return Path(f"{store}.pictures") / session

@@ -177,7 +177,7 @@ def put_refactoring(tx: Writing, place: Branch, made: Refactoring, guidance: Gui
 
 
 def put_refused(tx: Writing, place: Branch, what: str, replies: Sequence[tuple[str, str]]) -> State:
-    """Commit what a model wrote for a decision and why it was refused, as an event that changes nothing else."""
+    """Commit the refused replies of a model with their faults, as an event that changes nothing else."""
     payload = {"refused": [{"text": text, "why": why} for text, why in replies]}
     return _note(tx, place, Happened("refused", payload, (), "model", what))
 

@@ -188,8 +188,8 @@ async def test_a_plain_element_with_a_hand_over_it_can_be_clicked(window: Window
 async def test_typing_and_submitting_a_search_leads_to_its_results(window: Window, lab: str) -> None:
     page = await visit(window, f"{lab}/index.html")
     assert page.search is not None
-    assert page.search.ref is not None
-    outcome = await do(window, Type(kind="type", ref=page.search.ref, text="red & blue", submit=True))
+    field = next(control.ref for control in page.refs.values() if control.role == "searchbox")
+    outcome = await do(window, Type(kind="type", ref=field, text="red & blue", submit=True))
     assert "q=red & blue" in seen(outcome).text
     by_address = page.search.address("red & blue")
     assert by_address is not None

@@ -7,7 +7,7 @@ import pytest
 from browser_agent.actions import Answer, GiveUp, Navigate
 from browser_agent.deciders import DecidedStep, Situation
 from browser_agent.deciders.explorer import MOST_LOADS, Explorer, split_task
-from browser_agent.observation import IndexedPage, Listed, Observation, SiteIndex
+from browser_agent.observation import IndexedPage, IndexedWord, Observation, SiteIndex
 from ctxfold import Session
 from tests.browser_agent.deciders.pages import COPYING, ORIGIN, WATCHING, heading, page
 
@@ -107,9 +107,9 @@ async def test_three_distinct_passages_are_shown_whether_or_not_the_first_is_sur
 async def test_a_sites_index_says_which_pages_are_read_first():
     task = "What is raised when source and target are the same file?"
     paths = ("library/tempfiles.html", "library/files.html", "library/watch.html")
-    pages = tuple(IndexedPage(url=f"{ORIGIN}{path}", title=path, size=90) for path in paths)
+    pages = tuple(IndexedPage(url=f"{ORIGIN}{path}", title=path) for path in paths)
     told = {"source": (1,), "target": (1,), "file": (0, 1), "raised": (1,)}
-    index = SiteIndex(pages=pages, words=tuple(Listed(word=word, pages=listed) for word, listed in told.items()))
+    index = SiteIndex(pages=pages, words=tuple(IndexedWord(word=word, pages=listed) for word, listed in told.items()))
     results = page(
         f"search?{urlencode({'area': 'all', 'q': task.removesuffix('?')})}",
         "Results",
