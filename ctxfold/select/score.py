@@ -14,7 +14,7 @@ from ctxfold.select.pieces import Piece, values_in, words_of
 
 _NUMBER = re.compile(r"[\d.,:$€£¥%+-]+")
 _BACKWARDS = 0.75
-"""The share of `carry` that passes to the piece before: an answer follows its subject more often than it precedes it."""
+"""The share of `carry` that passes to the piece before: an answer follows its subject more often than the reverse."""
 _LONGEST_ID, _MANY = 120, 5
 """Characters that an id has at most, and digits from which a number is one."""
 
@@ -54,11 +54,11 @@ class Weights:
 
 LOG = Weights(
     id=1,
-    plain=0.3,  # 20 airline sessions joined at 4,000: .938/.935, with 1 .935/.929; telecom at a quarter .984, with 1 .969
+    plain=0.3,  # 20 airline sessions joined at 4,000: .938/.935, with 1 .935/.929; telecom at a quarter .984, .969
     fade=12,  # joined: .938/.935/.857, without .899/.888/.804
     open=2,  # joined: .941/.938/.875, with 1 .923/.920/.750
     document=0.3,  # coding session at 20,000: .995/.977/.980, with 1 .982/.965/.931
-    word=0.03,  # arguments of later calls do not show it; without it sentences that hold no value are chosen by age alone
+    word=0.03,  # arguments of later calls do not show it; without it sentences without values are chosen by age
     near=0.3,  # arguments of later calls do not show it; what a need asks for in words is not found without it
     again=0.25,  # airline at a quarter: .958/.953/.870, with 1 .910/.910/.685
     odd=0.05,  # a coding session at 20,000: .941/.892/.859, without .939/.891/.854; the odd line of a log is lost
@@ -66,9 +66,9 @@ LOG = Weights(
     spoken=3,  # every value of the user's is in a view of 2,000 tokens after 25 turns; with 1 more than one is lost
     carry=0,
 )
-"""The weights for views and results. Figures: argument recall, bound recall and recall of distant values by later calls."""
+"""The weights for views and results. Figures: recall, bound recall, recall of distant values, by later calls."""
 PAGE = Weights(id=0, plain=0, fade=1, open=1, document=1, word=0, near=1, again=1, odd=0, prior=1, spoken=1, carry=0.8)
-"""The weights for texts read with a question: only its words count. `carry` was chosen on questions about a FAQ and guides."""
+"""The weights for texts read with a question: only its words count. Questions about a FAQ and guides chose `carry`."""
 
 
 class Worth:
