@@ -181,14 +181,10 @@ def _weigh_values(pieces: Sequence[Piece], query: str, weights: Weights) -> dict
 
 def _weigh_asked(pieces: Sequence[Piece]) -> list[float]:
     """For each piece of a document how many words of the call that it answers it alone holds; shared ones count in part."""
-    asked = [
-        {word for each in piece.under if pieces[each].kind == "call" for word in pieces[each].words}.intersection(
-            piece.words
-        )
-        if piece.kind == "text"
-        else set()
-        for piece in pieces
-    ]
+    asked = []
+    for piece in pieces:
+        calls = [pieces[each].words for each in piece.under if pieces[each].kind == "call" and piece.kind == "text"]
+        asked.append({word for words in calls for word in words}.intersection(piece.words))
     times = Counter((piece.line, word) for piece, words in zip(pieces, asked, strict=True) for word in words)
     return [sum(1 / times[piece.line, word] for word in words) for piece, words in zip(pieces, asked, strict=True)]
 
