@@ -215,3 +215,21 @@ def test_a_call_whose_long_argument_is_left_out_says_so() -> None:
 def test_a_row_of_which_a_cell_is_left_out_says_so() -> None:
     step = looked_up(1, "A-1", part="KB-2407 of the old shop", qty=6, stock=4, about="red and blue " * 4)
     assert shown(cut(step), "id=A-1").endswith(" …")
+
+
+@pytest.mark.parametrize("asked", ["Warranty", "Noise", "Power"])
+def test_what_a_call_asks_for_is_shown_of_its_page_before_what_is_like_it(asked: str) -> None:
+    rows = ("Price", "Height", "Warranty", "Weight", "Noise", "Power", "Cable length")
+    page = ["Kettle 4 — http://127.0.0.1/p/4", "# Kettle 4", *(f"{row} | {24500 + n} mm" for n, row in enumerate(rows))]
+
+    def answer(need: str) -> str:
+        call = json.dumps({"name": "look", "args": {"need": need}})
+        step = [
+            *lines_of(Record(1, 1, "call", "model", call, "look", 1)),
+            *lines_of(Record(1, 2, "result", "page", "\n".join(page), "look", 1)),
+        ]
+        return text(step, said(2, "Go on."), room=75)
+
+    assert f"{asked} |" in answer(f"{asked.lower()} of the kettle")
+    others = [row for row in rows if row != asked]
+    assert sum(f"{asked} |" in answer(f"{other.lower()} of the kettle") for other in others) < len(others)
