@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from browser_agent.observation import Control as Control
     from browser_agent.observation import Link as Link
     from browser_agent.observation import Observation as Observation
+    from browser_agent.observation import PageSection as PageSection
     from browser_agent.observation import SearchBox as SearchBox
-    from browser_agent.observation import Section as Section
 
 _NAMES = {
     "actions": "Action ActionResult Outcome PageAction",
@@ -46,7 +46,7 @@ _NAMES = {
     "deciders": "Decision Source",
     "network.effects": "Asked",
     "network.secrets": "Secret",
-    "observation": "Control Link Observation SearchBox Section",
+    "observation": "Control Link Observation PageSection SearchBox",
 }
 _HOMES = {name: f"browser_agent.{room}" for room, names in _NAMES.items() for name in names.split()}
 __all__ = sorted(_HOMES)  # noqa: PLE0605 - one table names them

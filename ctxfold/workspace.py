@@ -1,16 +1,14 @@
-"""The frozen values of a view: steps and tiles, the register, notes, guidance, other branches; and their JSON."""
+"""The frozen values of a view: steps and tiles, the register, notes, guidance, other branches."""
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Literal
 
-from ctxfold.errors import CorruptStore
-from ctxfold.log.lines import KEY_INFO, SUPERSEDED, THINKING, Line, text_of, unposed
-from ctxfold.tokens import count, head
+from ctxfold.log.lines import Line, text_of
 
 Decider = Literal["host", "model", "embedded"]
 """`host`: the host's model or a person; `model`: a model that we asked; `embedded`: deterministic code, offline."""
@@ -44,7 +42,7 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class BranchSummary:
-    """The turns of a branch that are on no other branch, in path order; of many, the newest.
+    """The newest turns of a branch that are on no other branch, in path order.
 
     `forked_at`: the last step it shares; `earlier`: refs of its own steps before those turns; `visited`: its last
     event.
@@ -101,12 +99,9 @@ class Pin:
 
 @dataclass(frozen=True, slots=True)
 class Superseded:
-    """A value that a newer one replaced. `at`: the record of the old value; `by`: that of the new. Some may be empty."""
+    """A value that a newer one replaced. `by`: the record of the new value."""
 
-    of: str
-    field: str
     was: str
-    at: str
     now: str
     by: str
 
@@ -125,88 +120,22 @@ class Guidance:
     depths: tuple[tuple[int, int], ...] = ()
     made: int = 0
 
-    @property
-    def silent(self) -> bool:
-        """Whether a view shows nothing of it."""
-        return self.thought is None and self.key_info is None and not self.superseded
-
     def at(self, path_length: int) -> Guidance:
         """Return the guidance for a path of so many steps, without a thought that is too old."""
         over = self.thought is not None and path_length - self.thought.depth >= THOUGHT
         return replace(self, thought=None) if over else self
 
 
-_SUPERSEDED = 12
-"""The most superseded values that a view names, the newest."""
-_ROOM = (400, 200, 64, 24, 0)
-"""o200k tokens of a note, for each of the five forms of a view's end, the longest first."""
-
-
-def shown_guidance(guidance: Guidance, texts: Sequence[str], form: int) -> str:
-    """Return the end of a view: superseded values that its texts still hold, the thought, then the key facts."""
-    stale = [each for each in guidance.superseded if any(each.was in text for text in texts)]
-    named = [
-        f"{' '.join([*filter(None, (each.of, each.field))])}{': ' if each.of or each.field else ''}{each.now} ({each.by})"
-        f", not {each.was}{f' ({each.at})' if each.at else ''}"
-        for each in stale[-_SUPERSEDED:]
-    ]
-    parts: list[str] = []
-    if named and form < 3:
-        parts.append("\n".join([SUPERSEDED, *(f"< {name}" for name in named)]))
-    for pin, title in ((guidance.thought, THINKING), (guidance.key_info, KEY_INFO)):
-        if pin is not None:
-            parts.append(_pinned(pin, title, _ROOM[form]))
-    return "\n".join(parts)
-
-
-def _pinned(pin: Pin, title: str, most: int) -> str:
-    if not most:
-        return f"{title}: {' '.join(pin.refs[:4]) or '…'}"
-    text = pin.text if len(pin.text) <= most or count(pin.text) <= most else f"{head(pin.text, most)} …"
-    if not pin.untrusted:
-        return unposed(f"{title}: {text}")
-    return "\n".join([f"{title}:", *(f"< {line}" for line in text.splitlines())])
-
-
-def dump_guidance(guidance: Guidance) -> dict[str, Any]:
-    """Return guidance as JSON."""
-    return {
-        "pins": [asdict(pin) for pin in (guidance.thought, guidance.key_info) if pin is not None],
-        "superseded": [asdict(each) for each in guidance.superseded],
-        "depths": [list(pair) for pair in guidance.depths],
-        "made": guidance.made,
-    }
-
-
-def load_guidance(tree: Any) -> Guidance:
-    """Read guidance from JSON made by `dump_guidance`. Raises CorruptStore."""
-    try:
-        pins = {each["slot"]: Pin(**{**each, "refs": tuple(each["refs"])}) for each in tree["pins"]}
-        return Guidance(
-            pins.get("thought"),
-            pins.get("key_info"),
-            tuple(Superseded(**each) for each in tree["superseded"]),
-            tuple((int(tile), int(depth)) for tile, depth in tree["depths"]),
-            int(tree["made"]),
-        )
-    except (KeyError, TypeError, ValueError) as error:
-        raise CorruptStore("a refactoring does not read back; restore a copy of the store") from error
-
-
 State = Literal["open", "done", "dropped"]
 Cause = Literal["asked for", "intent change", "unresolved reference", "budget pressure"]
-"""Why something was planned or extracted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One thing to do.
+    """An item of the to-do, `t3` on its branch.
 
-    Attributes:
-        id: its number on this branch, `t3`.
-        ref: the record of its words, else the step it was written at; empty if nothing was recorded.
-        evidence: the refs that were given for its states, oldest first.
-        untrusted: whether its words come from a tool or a page.
+    `ref`: the record of its words, else the step it was written at; `evidence`: the refs given for its states, oldest
+    first; `untrusted`: its words come from a tool or a page.
     """
 
     id: str
@@ -219,14 +148,9 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A constraint or a decision: it holds until it is superseded or lifted.
+    """A constraint or a decision: it holds until it is superseded or lifted. `ref`, `untrusted` as in `Item`.
 
-    Attributes:
-        id: its number: of a constraint in the session, `c4`; of a decision on its branch, `d2`; of a finding its ref.
-        ref: the record of its words, else the step it was written at; empty if nothing was recorded.
-        superseded_by: the id of the one that replaced it.
-        lifted: whether it was taken back.
-        untrusted: whether its words come from a tool or a page.
+    `id`: of a constraint in the session, `c4`; of a decision on its branch, `d2`; of a finding its ref.
     """
 
     id: str
@@ -262,13 +186,8 @@ class Summary:
 class Extract:
     """Lines of a record that serve the intent.
 
-    Attributes:
-        ref: their address.
-        text: their text, as `recall` gives it for the ref; with `part`, a slice of it, since a line is too long.
-        why: their use.
-        todo: the to-do item they serve, if one was named.
-        facts: the strings that were pointed out, each a slice of `text`.
-        untrusted: whether the record came from a tool or a page.
+    `text`: as `recall` gives it for the ref; with `part`, a slice of it, since a line is too long. `facts`: strings
+    that were pointed out, each a slice of `text`. `todo`: the item they serve, if one was named.
     """
 
     ref: str
@@ -286,8 +205,6 @@ class Extraction:
 
     Attributes:
         extracts: the lines that the view shows from now on.
-        cause: the reason it was made.
-        need: the words that were looked for.
         hint: advice for the next act.
         counts: how many selections were mended, merged, cut, refused or left out, and how many facts were deleted.
         omitted: refs that were chosen and left out, with the reason.
@@ -313,10 +230,7 @@ class Extraction:
 
 @dataclass(frozen=True, slots=True)
 class Passed:
-    """The records that undone plans and extractions had read, which trigger nothing again.
-
-    `read`: the last record, as (step, number in it); `seen`: as in `Extraction`.
-    """
+    """The last record that undone plans and extractions had read, which triggers nothing again; `seen` as there."""
 
     read: tuple[int, int] = (0, 0)
     seen: int = 0
@@ -324,16 +238,8 @@ class Passed:
 
 @dataclass(frozen=True, slots=True)
 class Intent:
-    """The register, as a view needs it.
-
-    Attributes:
-        items: the to-do, oldest first; items are never removed, their states change.
-        constraints: those of the session, from every branch.
-        decisions: those of this branch.
-        told: the newest summary of the dialogue.
-        extraction: the newest extraction.
-        read: the last record that a plan had read, as (step, number in it).
-        passed: the records that undone plans and extractions had read.
+    """The register: the to-do and decisions of this branch, the constraints of every branch, the newest summary of the
+    dialogue and extraction. `read`: the last record that a plan had read, as (step, number in it).
     """
 
     items: tuple[Item, ...] = ()
@@ -401,43 +307,6 @@ def number_of(name: str) -> int:
     return int(name[1:]) if name[1:].isdecimal() else 0
 
 
-def dump_change(change: IntentChange) -> dict[str, Any]:
-    """Return a change as JSON."""
-    tree = asdict(change)
-    tree["summary"] = tree.pop("told")
-    return tree
-
-
-def load_change(tree: Any) -> IntentChange:
-    """Read a change from JSON made by `dump_change`. Raises CorruptStore."""
-    try:
-        return IntentChange(
-            tuple(Item(**{**item, "evidence": tuple(item["evidence"])}) for item in tree["items"]),
-            tuple(Constraint(**each) for each in tree["constraints"]),
-            tuple(SettledDecision(**each) for each in tree["decisions"]),
-            None if tree["summary"] is None else Summary(**tree["summary"]),
-            (int(tree["read"][0]), int(tree["read"][1])),
-        )
-    except (KeyError, TypeError, ValueError, IndexError) as error:
-        raise CorruptStore("a plan does not read back; restore a copy of the store") from error
-
-
-def dump_extraction(made: Extraction) -> dict[str, Any]:
-    """Return an extraction as JSON."""
-    return asdict(made)
-
-
-def load_extraction(tree: Any) -> Extraction:
-    """Read an extraction from JSON made by `dump_extraction`. Raises CorruptStore."""
-    try:
-        found = tuple(Extract(**{**each, "facts": tuple(each["facts"])}) for each in tree["extracts"])
-        counts = tuple((str(name), int(number)) for name, number in tree["counts"])
-        made = Extraction(**{**tree, "extracts": found, "counts": counts})
-        return replace(made, omitted=tuple(made.omitted))
-    except (KeyError, TypeError, ValueError) as error:
-        raise CorruptStore("an extraction does not read back; restore a copy of the store") from error
-
-
 Status = Literal["completed", "partial", "failed"]
 Origin = Literal["host", "model", "embedded"]
 
@@ -483,7 +352,6 @@ class RawStep(_Lined):
     """A step shown in full: every line of its full form.
 
     Attributes:
-        n: its number.
         lines: its lines, with those of late results that are shown in it.
         raw: o200k tokens of its raw records.
         tokens: its cost in a view in o200k tokens, header included.
@@ -519,17 +387,12 @@ class Tile(_Lined):
     """The short form of folded steps in a view.
 
     Attributes:
-        number: its number in the session, never reused.
-        steps: the steps it replaces, in path order.
-        summary: prose that replaces them; empty if the kept lines say it all.
+        summary: prose that replaces its steps; empty if the kept lines say it all.
         lines: the lines that were kept: the user's words, facts, calls.
         status: how the steps ended, from evidence.
         origin: who wrote the summary.
-        raw: o200k tokens of the raw records of its steps.
-        tokens: its cost in a view in o200k tokens.
-        untrusted: whether any of it derives from a tool or a page.
+        raw: o200k tokens of the raw records of its steps; `tokens` is its cost in a view.
         whole: whether it keeps every line of its steps, because nothing could be shortened.
-        children: the tiles it replaced.
         front: whether the summary precedes lines that the next consolidation chooses anew from the log.
         changed: the files and records that its steps changed, in the order of the newest change.
     """
@@ -560,7 +423,7 @@ class Tile(_Lined):
 
     @property
     def scale(self) -> Literal["micro", "macro"]:
-        """`micro` for one step (granular condensation), `macro` for several (deep consolidation). AgentFold, section 3."""
+        """`micro` for one step (granular condensation), `macro` for several (deep consolidation); AgentFold."""
         return "micro" if len(self.steps) == 1 else "macro"
 
     @property
@@ -610,10 +473,8 @@ class Workspace:
         older: the steps before the loaded blocks, if any.
         words: the user's words and the findings of steps in `older`, in path order.
         blocks: tiles and raw steps in path order.
-        notes: the notes, oldest first.
         unfolded: the raw cost of the whole path in o200k tokens.
         intent: the register.
-        elsewhere: the other branches and topics.
         guidance: a thought, key facts and superseded values that refactorings added.
     """
 
@@ -629,7 +490,7 @@ class Workspace:
 
     @property
     def goal(self) -> str:
-        """The first goal of the session; empty if there is none."""
+        """The first goal of the session; empty without one."""
         return next((note.text for note in self.notes), "")
 
     @property
@@ -657,16 +518,3 @@ class Workspace:
     def tokens(self) -> int:
         """o200k tokens of the blocks."""
         return sum(block.tokens for block in self.blocks)
-
-
-def dump_lines(lines: Iterable[Line]) -> list[list[object]]:
-    """Return lines as JSON."""
-    return [list(line) for line in lines]
-
-
-def load_lines(tree: Any) -> tuple[Line, ...]:
-    """Read lines from JSON made by `dump_lines`. Raises CorruptStore."""
-    try:
-        return tuple(Line._make([*parts[:4], tuple(parts[4]), *parts[5:]]) for parts in tree)
-    except (TypeError, ValueError, IndexError) as error:
-        raise CorruptStore("rendered lines do not read back; restore a copy of the store") from error

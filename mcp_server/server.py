@@ -33,7 +33,7 @@ from mcp_server.attachments import list_changed, make_briefings, serve_completio
 from mcp_server.errors import explain_error
 from mcp_server.prompts import fill_prompt
 from mcp_server.sessions.pool import Pools, PrincipalBus, Subscribers
-from mcp_server.tools import form_of, make_tools
+from mcp_server.tools import make_form, make_tools
 from mcp_server.tools.spec import CAPS, Caps
 
 _HOUR_MS = 3_600_000
@@ -85,7 +85,7 @@ class CtxfoldServer(MCPServer[Pools]):
             raise
         except Exception as error:
             tool = self._tool_manager.get_tool(name)
-            form = None if tool is None else form_of(tool)
+            form = None if tool is None else make_form(tool)
             raise ToolError(_clean(explain_error(error, name, form))) from error
 
     async def read_resource(

@@ -76,7 +76,7 @@ class Element:
 
     async def reveal(self, text: str) -> str:
         """`text` with each secret for its placeholder. Raises Stop: no such secret, or one of another site."""
-        if not self.window.settings.secrets.mentioned_in(text):
+        if not self.window.settings.secrets.has_placeholder(text):
             return text
         handle = await self.attempt(self.locator.element_handle())
         frame = await self.attempt(handle.owner_frame())
@@ -99,7 +99,7 @@ def reveal_secrets(window: Window, url: str, text: str) -> str:
     """
     secrets = window.settings.secrets
     try:
-        named = secrets.named_in(text)
+        named = secrets.list_named(text)
     except KeyError as error:
         raise Stop("not_possible", "there is no secret of that name; give it with --secret NAME=SOURCE") from error
     for secret in named:

@@ -76,7 +76,7 @@ async def _hide_texts(window: Window, action: Action, renamed: Mapping[str, str]
 async def _hide(window: Window, target: str | None, text: str, url: str) -> str:
     """`text`, or its placeholder where it goes into a password field, by default into what has the focus."""
     secrets, seconds = window.settings.secrets, window.limits.probe
-    if not text or secrets.stands_for_one(text):
+    if not text or secrets.is_placeholder(text):
         return text
     if target is None:
         guarded = await has_password_focus(window.page, seconds)
@@ -107,7 +107,7 @@ async def _learn(window: Window, field: Locator, text: str) -> Secret:
 async def type_text(window: Window, action: act.Type) -> str:
     """Replace a field's text, and press Enter if that was asked. Raises Stop: the element takes no text."""
     element = find_element(window, action.ref)
-    await _put(element, action.text)
+    await _enter_text(element, action.text)
     if action.submit:
         await element.attempt(element.locator.press("Enter"))
         return f"typed into {action.ref} and pressed Enter"
@@ -145,10 +145,10 @@ async def _fill(element: Element, value: str) -> None:
     elif role in ("combobox", "listbox") and await element.attempt(element.locator.evaluate(_OPTIONS)) is not None:
         await _choose(element, (value,))
     else:
-        await _put(element, value)
+        await _enter_text(element, value)
 
 
-async def _put(element: Element, given: str) -> None:
+async def _enter_text(element: Element, given: str) -> None:
     """Put a text into a field, each secret for its placeholder.
 
     The last character is a key press, for pages that listen to keys and not to changes. A secret comes in one event:
@@ -156,7 +156,7 @@ async def _put(element: Element, given: str) -> None:
     """
     window, locator = element.window, element.locator
     text = await element.reveal(given)
-    shown = given != "" and not window.settings.secrets.stands_for_one(given)
+    shown = given != "" and not window.settings.secrets.is_placeholder(given)
     field = await element.attempt(locator.element_handle())
     how, guarded = await element.attempt(field.evaluate(_ENTER_FIELD))
     if how == "not":

@@ -6,6 +6,7 @@ import asyncio
 import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from importlib.resources import files
 from typing import Any
 from urllib.parse import urljoin
@@ -14,6 +15,7 @@ from playwright.async_api import Error
 
 from browser_agent import actions as act
 from browser_agent.actions import ActionResult
+from browser_agent.browser.page_events import PageEvents
 from browser_agent.browser.window import DialogOpened, PageLost, PageSilent, Window
 from browser_agent.network.secrets import Secrets
 from browser_agent.observation import Observation, OpenDialog
@@ -127,7 +129,7 @@ async def look(window: Window, how: Look) -> Sight:
 
 async def look_from_outside(window: Window) -> Sight:
     """Observe a tab that does not answer: its address, and that it is coming in or does not answer."""
-    why = _ON_ITS_WAY if window.events.loading() else _SILENT
+    why = _ON_ITS_WAY if window.events.is_loading() else _SILENT
     return await _show(window, Capture(window.page.url, window.events.status, why, Structure()), Look())
 
 
@@ -142,7 +144,7 @@ async def _read_tab(window: Window) -> Capture:
     late = False
     for _ in range(_LOOKS):
         page, events, elements = window.page, window.events, 0
-        if events.unanswered():
+        if events.is_unanswered():
             return Capture(page.url, None, _LOADING, Structure())
         try:
             elements = int(await window.run(page.evaluate(_READY), max(_LEAST_LOOK, window.left)))
@@ -159,15 +161,19 @@ async def _read_tab(window: Window) -> Capture:
             if elements:
                 return await _capture_words(window, elements)
         except Error:
-            await events.until(lambda events=events: not events.loading(), window.limits.repair)  # type: ignore[misc]
+            await events.until(partial(_is_loaded, events), window.limits.repair)
     if late:
         raise PageSilent
     raise PageLost("went on changing faster than it can be read and was closed")
 
 
+def _is_loaded(events: PageEvents) -> bool:
+    return not events.is_loading()
+
+
 async def _capture_words(window: Window, elements: int) -> Capture:
     """The words alone, without refs, of a page that gives no snapshot: it is too large, or not all there."""
-    why = _COMING if window.events.loading() else _LARGE
+    why = _COMING if window.events.is_loading() else _LARGE
     most = max(window.limits.to_observe(elements) / 2, window.limits.repair)
     try:
         return await window.run(flat_capture(window.page, window.events.status, why), most)
@@ -188,11 +194,11 @@ async def _show(window: Window, capture: Capture, how: Look) -> Sight:
 def _list_notes(window: Window) -> tuple[str, ...]:
     """What a snapshot of the page does not show, in our words."""
     notes = []
-    if window.events.loading():
+    if window.events.is_loading():
         notes.append("still coming in; wait_for load brings the rest")
     if window.events.kind == "application/pdf":
         notes.append("a PDF, which the browser draws: none of it can be read here")
-    barred = window.events.barred_parts(window.proxy.refusals if window.proxy is not None else ())
+    barred = window.events.list_barred(window.proxy.refusals if window.proxy is not None else ())
     if barred:
         notes.append(f"parts of this page were not let through; --allow {' --allow '.join(barred)} would")
     return tuple(notes)

@@ -21,21 +21,6 @@ _CONNECTIONS = 6
 """How many connections a browser opens to one host at a time."""
 _INTERRUPTED = "interrupted by another navigation"
 _NET = re.compile(r"net::ERR_([A-Z_]+)")
-_NET_REASONS = {
-    "NAME_NOT_RESOLVED": "no host of that name is known",
-    "CONNECTION_REFUSED": "nothing answers at that address",
-    "CONNECTION_RESET": "the server broke the connection off",
-    "CONNECTION_CLOSED": "the server broke the connection off",
-    "EMPTY_RESPONSE": "the server sent nothing",
-    "CONNECTION_TIMED_OUT": "the server does not answer",
-    "ADDRESS_UNREACHABLE": "there is no way to that host",
-    "INTERNET_DISCONNECTED": "this machine is offline",
-    "TOO_MANY_REDIRECTS": "the server redirects in circles",
-    "INVALID_URL": "that is not an address",
-    "UNSAFE_PORT": "browsers refuse that port",
-    "SSL_PROTOCOL_ERROR": "the server speaks no proper TLS there; http:// may work",
-}
-"""Chromium's errors in our words."""
 _RULES = {
     "allowed": "the address was refused",
     "domain": "that domain is not allowed; start again with --allow DOMAIN to reach it",
@@ -145,13 +130,9 @@ def _check_rule(window: Window, url: str) -> None:
 
 
 def _explain(message: str) -> str:
+    """Why an address was not opened, in Chromium's words, such as `connection refused`."""
     code = _NET.search(message)
-    if code is None:
-        return "the address cannot be opened"
-    name = code[1]
-    if name.startswith("CERT_"):
-        return "the server's certificate is not valid"
-    return _NET_REASONS.get(name, f"the address cannot be opened ({name.lower().replace('_', ' ')})")
+    return "the address cannot be opened" + (f": {code[1].lower().replace('_', ' ')}" if code is not None else "")
 
 
 async def answer_dialog(window: Window, action: Dialog) -> str:
@@ -217,7 +198,7 @@ async def wait_for(window: Window, action: WaitFor) -> str:
             work = page.get_by_text(action.text).first.wait_for(state="visible", timeout=most)
         elif action.url is not None:
             work = page.wait_for_url(lambda url: part in url, timeout=most)
-        elif await events.until(lambda: not events.loading(), action.seconds):
+        elif await events.until(lambda: not events.is_loading(), action.seconds):
             work = page.wait_for_load_state("load", timeout=most)
         else:
             raise TimeoutError
@@ -241,24 +222,24 @@ async def settle(window: Window, page: Page, mark: Mark, seconds: float) -> bool
     clock = asyncio.get_running_loop().time
     deadline = clock() + seconds
 
-    def left(most: float) -> float:
+    def limit(most: float) -> float:
         return max(_INSTANT, min(most, deadline - clock()))
 
     try:
-        await _wait_until_still(window, left(_MOST_STILL))
-        await window.wait_for_tab(left(_TAB))
+        await _wait_until_still(window, limit(_MOST_STILL))
+        await window.wait_for_tab(limit(_TAB))
         if window.page != page:  # it opened a tab, which we look at from here on
             mark = Mark(-1, 0, "")
         events = window.events
-        if events.loading():
-            await events.until(lambda: not events.loading(), left(seconds))
-        moved = events.moved(mark) or window.page != page
+        if events.is_loading():
+            await events.until(lambda: not events.is_loading(), limit(seconds))
+        moved = events.has_moved(mark) or window.page != page
         most = _MOST_STILL_LOADED if moved else _MOST_STILL
-        while events.fetching(mark) and deadline - clock() > _INSTANT:
-            if not await events.until(lambda: not events.fetching(mark), left(seconds)):
+        while events.is_fetching(mark) and deadline - clock() > _INSTANT:
+            if not await events.until(lambda: not events.is_fetching(mark), limit(seconds)):
                 break
-            await _wait_until_still(window, left(most))
-        return events.moved(mark) or window.page != page
+            await _wait_until_still(window, limit(most))
+        return events.has_moved(mark) or window.page != page
     except DialogOpened:
         return True
 
@@ -276,7 +257,7 @@ async def _wait_until_still(window: Window, most: float, first: float = 0.0) -> 
     events = window.events
     work = window.run(window.page.evaluate(_QUIET, [_STILL * 1000, most * 1000, first * 1000]), most + 0.5)
     rest = asyncio.ensure_future(work)
-    leaving = asyncio.ensure_future(events.until(events.unanswered, window.limits.whole))
+    leaving = asyncio.ensure_future(events.until(events.is_unanswered, window.limits.whole))
     try:
         await asyncio.wait({rest, leaving}, return_when=asyncio.FIRST_COMPLETED)
         if rest.done():

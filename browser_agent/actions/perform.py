@@ -290,7 +290,7 @@ async def _make_way(window: Window, action: act.PageAction) -> None:
         if window.dialog is None:
             break
         await window.answer_dialog(False, None)
-        await window.dialog_comes(_NEXT_DIALOG)
+        await window.wait_for_dialog(_NEXT_DIALOG)
     if isinstance(action, act.Tab):
         window.forget_dialog()
     elif window.dialog is not None or window.events.silent_since is not None:

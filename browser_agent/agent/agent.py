@@ -28,7 +28,7 @@ from browser_agent.agent.settings import (
     name_counted_model,
     refuse_name,
 )
-from browser_agent.browser.browser import Browser, traced
+from browser_agent.browser.browser import Browser, trace
 from browser_agent.browser.process import check_executable
 from browser_agent.browser.window import Window
 from browser_agent.deciders import Decider, Evidence
@@ -335,7 +335,7 @@ class BrowserAgent:
         window = await browser.window(storage_state=self._choice.storage_state, secrets=self._secrets, gate=gate)
         close_at_end(held, window)
         if written.trace is not None:
-            await held.enter_async_context(traced(window, written.trace, told.report))
+            await held.enter_async_context(trace(window, written.trace, told.report))
         return window
 
     async def _launch(self, named: str | None, told: Watching) -> Browser:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
-from browser_agent.deciders import Decided
+from browser_agent.deciders import DecidedStep
 from ctxfold import Session
 from ctxfold.decisions.fold import find_stretch, price_blocks, write_tile
 from ctxfold.errors import FoldError
@@ -125,7 +125,7 @@ class Folds:
     refused: tuple[str, ...] = ()
 
 
-def add_fold(session: Session, folds: Folds, decided: Decided, scrub: Callable[[str], str]) -> tuple[Folds, str]:
+def add_fold(session: Session, folds: Folds, decided: DecidedStep, scrub: Callable[[str], str]) -> tuple[Folds, str]:
     """Add a decision's fold to the waiting ones, in place of those it covers. Returns them, and why the fold was
     refused (empty: it was not).
     """

@@ -24,7 +24,7 @@ from browser_agent.agent.folds import (
     measure_room,
     overflows,
 )
-from browser_agent.deciders import REMEMBERED, Decided, Decision, Evidence, Source, address
+from browser_agent.deciders import REMEMBERED, DecidedStep, Decision, Evidence, Source, address
 from browser_agent.network.egress import origin_of
 from browser_agent.network.secrets import Secrets
 from browser_agent.observation import Observation
@@ -291,7 +291,7 @@ def _address(records: tuple[Recalled, ...]) -> str | None:
 # answers it or a call that worked.
 
 
-def apply_todo(session: Session, decided: Decided, scrub: Callable[[str], str]) -> str:
+def apply_todo(session: Session, decided: DecidedStep, scrub: Callable[[str], str]) -> str:
     """Apply a decision's to-do and recalled lines to the session; return why any were refused, empty for none."""
     refused: list[str] = []
     todo = [item.given(scrub) for item in decided.decision.todo]
@@ -429,7 +429,7 @@ class Journal:
         waiting = [step for fold in self._folds.waiting for step in range(fold.first, fold.last + 1)]
         return Context(view, workspace, replace(kept, notes=notes), count_kept_blocks(view, workspace, waiting))
 
-    async def begin(self, decided: Decided, left: int) -> Begun:
+    async def begin(self, decided: DecidedStep, left: int) -> Begun:
         """Commit a decision's folds that pay, then its step without results, so that the log names it even if the
         process dies.
 
@@ -465,7 +465,7 @@ class Journal:
         await self.do(lambda session: session.refactor("path_prune", by=by, budget=limit))
         return Maintained()
 
-    async def close_turn(self, decided: Decided, text: str, sources: Sequence[Source]) -> int:
+    async def close_turn(self, decided: DecidedStep, text: str, sources: Sequence[Source]) -> int:
         """Record the answer, or why there is none, as a reply, and close the to-do item it answers. Returns its step.
         """
 
@@ -505,7 +505,7 @@ class Journal:
         """Close the session."""
         await self.do(Session.close)
 
-    def _keep(self, session: Session, decided: Decided, left: int) -> str:
+    def _keep(self, session: Session, decided: DecidedStep, left: int) -> str:
         """Apply a decision's fold, to-do and recalled lines, and keep the model's refused replies. Returns why any were
         refused.
         """

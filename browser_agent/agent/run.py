@@ -32,7 +32,16 @@ from browser_agent.agent.result import RunResult, RunUsage, Status, StepTaken, a
 from browser_agent.agent.script import ScriptFile
 from browser_agent.agent.settings import RunLimits, Watching
 from browser_agent.browser.window import Window, take_screenshot
-from browser_agent.deciders import Decided, Decider, Decision, Evidence, Situation, Source, address, describe_decision
+from browser_agent.deciders import (
+    DecidedStep,
+    Decider,
+    Decision,
+    Evidence,
+    Situation,
+    Source,
+    address,
+    describe_decision,
+)
 from browser_agent.deciders.model import Shape
 from browser_agent.network.secrets import Secrets
 from browser_agent.observation import Observation
@@ -128,7 +137,7 @@ class Ending:
     by: str = ""
 
 
-def make_ending(decided: Decided, end: Terminal, evidence: Evidence, shape: Shape | None) -> tuple[Ending, str]:
+def make_ending(decided: DecidedStep, end: Terminal, evidence: Evidence, shape: Shape | None) -> tuple[Ending, str]:
     """Make the ending of a terminal decision, and the text that the session records for it.
 
     Raises:
@@ -277,7 +286,7 @@ class Run:
         )
         for _ in range(_OPENINGS):
             context, _closing = await self._context(self._limits.steps)
-            await self._step(Decided(decision, START, "embedded"), evidence, context.view)
+            await self._step(DecidedStep(decision, START, "embedded"), evidence, context.view)
             if not self._now.lost:
                 break
         observation, failed = self._now.observation, self._now.failed
@@ -321,7 +330,7 @@ class Run:
     def _count(self, **changed: Any) -> None:
         self._now = replace(self._now, usage=replace(self._now.usage, **changed))
 
-    async def _step(self, decided: Decided, evidence: Evidence, context: View) -> str:
+    async def _step(self, decided: DecidedStep, evidence: Evidence, context: View) -> str:
         """Record a decision, perform it, record its outcome. Returns why the run must end, empty when it goes on."""
         decided, before = await self._hide(decided), self._now.observation
         guard, verdict = self._now.guard.after(
@@ -361,7 +370,7 @@ class Run:
             raise BrowserGone(outcome.message)
         return await self._ask_after_action(outcome.results)
 
-    async def _hide(self, decided: Decided) -> Decided:
+    async def _hide(self, decided: DecidedStep) -> DecidedStep:
         """Replace each text for a password field by a placeholder; from then on the text is recorded nowhere."""
         actions = await hide_typed(self._window, decided.decision.actions, self._now.renamed)
         await self._journal.forget()
@@ -412,7 +421,7 @@ class Run:
         self._now = replace(now, observation=page, ref=ref, failed=failed, lost=lost, repeated=False, renamed={})
         self._count(pages=now.usage.pages + elsewhere)
 
-    def _pay(self, decided: Decided) -> str:
+    def _pay(self, decided: DecidedStep) -> str:
         """Add up the cost of a decision. Returns why the run must end, empty when it goes on."""
         usage, limit = self._now.usage.with_replies(decided.usage, self._decider.name), self._limits.dollars
         self._now = replace(self._now, usage=usage)
@@ -430,7 +439,7 @@ class Run:
             )
         return f"the cost limit of {limit:g} dollars was reached; raise --max-cost" if usage.dollars >= limit else ""
 
-    async def _close(self, decided: Decided, end: Answer | GiveUp, evidence: Evidence, context: View) -> Ending:
+    async def _close(self, decided: DecidedStep, end: Answer | GiveUp, evidence: Evidence, context: View) -> Ending:
         """Record the last step: the answer, or why there is none."""
         end = type(end).model_validate(scrub_values(end.model_dump(mode="json"), self._terms.secrets.scrub))
         ending, said = make_ending(decided, end, evidence, self._terms.shape)
@@ -440,7 +449,7 @@ class Run:
         return ending
 
     def _tell(
-        self, begun: Begun, decided: Decided, note: str, context: View, before: Observation | None, *, ok: bool = True
+        self, begun: Begun, decided: DecidedStep, note: str, context: View, before: Observation | None, *, ok: bool = True
     ) -> None:
         page, scrub = self._now.observation, self._terms.secrets.scrub
         notes = [part for part in (note, decided.note, begun.note, *self._now.aside) if part]

@@ -21,10 +21,9 @@ from browser_agent.browser.process import (
     BrowserProcess,
     LaunchPlan,
     Report,
-    kill_browser,
+    end_browser,
     proxy_settings,
     start_browser,
-    stop_browser,
 )
 from browser_agent.browser.window import Window
 from browser_agent.network.egress import Egress, FilterProxy
@@ -143,7 +142,7 @@ class Browser:
 
         Raises:
             InputError: the storage state cannot be used.
-            BrowserGone: the browser is no longer there.
+            BrowserGone: the browser has ended.
         """
         died = self._running.chromium
         try:
@@ -182,7 +181,7 @@ class Browser:
         async with self._reviving:
             if lost is self._running.chromium or lost is None:
                 self._report("the browser died; starting it again")
-                await kill_browser(self._running)
+                await end_browser(self._running, ask=False)
                 try:
                     self._running = await asyncio.wait_for(start_browser(self._plan, self._report), _REVIVE_SECONDS)
                 except TimeoutError as error:
@@ -191,11 +190,11 @@ class Browser:
 
     async def close(self) -> None:
         """End the browser, if it is ours, and remove its folders. Calling it again does nothing."""
-        await self._finish(stop_browser(self._running))
+        await self._finish(end_browser(self._running, ask=True))
 
     async def end(self) -> None:
         """End the browser at once, without asking it; the work of its pages is lost. One we connected to lives on."""
-        await self._finish(kill_browser(self._running))
+        await self._finish(end_browser(self._running, ask=False))
 
     async def _finish(self, ending: Coroutine[Any, Any, None]) -> None:
         """End the browser, then its proxy. A cancelled caller still waits: else the driver would be left running."""
@@ -229,7 +228,7 @@ _TRACE_SECONDS = 20.0
 
 
 @asynccontextmanager
-async def traced(window: Window, path: Path, report: Report) -> AsyncIterator[None]:
+async def trace(window: Window, path: Path, report: Report) -> AsyncIterator[None]:
     """Trace a window, and write a file for `playwright show-trace` at the end of the block, however it ends.
 
     It lacks the part of a browser that died meanwhile.

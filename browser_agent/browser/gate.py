@@ -46,19 +46,13 @@ def _spawn(work: Coroutine[Any, Any, None]) -> None:
     task.add_done_callback(_TASKS.discard)
 
 
-@dataclass(frozen=True, slots=True)
-class Paused:
-    """A request that the browser holds; `chain` has its number and those of the requests before its redirects."""
-
-    number: str
-    request: PageRequest
-    chain: tuple[str, ...]
-
-
 class Interception:
-    """Pauses requests of the window of `context`, and hands each to `take`, while it is on."""
+    """Pauses requests of the window of `context` while it is on.
 
-    def __init__(self, context: BrowserContext, take: Callable[[Paused], None]) -> None:
+    `take` gets each with its number and its chain: this number, and those of the requests before its redirects.
+    """
+
+    def __init__(self, context: BrowserContext, take: Callable[[PageRequest, str, tuple[str, ...]], None]) -> None:
         self._context = context
         self._take = take
         self._session: CDPSession | None = None
@@ -130,7 +124,7 @@ class Interception:
             form=headers.get("content-type", ""),
             body=request.get("postData", ""),
         )
-        self._take(Paused(number, sent, chain))
+        self._take(sent, number, chain)
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,25 +277,25 @@ class Gate:
         self._refusing = False
         self._agreed.clear()
 
-    def _judge(self, paused: Paused) -> None:
+    def _judge(self, request: PageRequest, number: str, chain: tuple[str, ...]) -> None:
         """Let a request go that the browser holds, or hold its effect."""
         interception = self._interception
-        effect = judge(paused.request, self._cause) if self.armed else None
+        effect = judge(request, self._cause) if self.armed else None
         if effect is None:
-            _spawn(interception.go(paused.number))
+            _spawn(interception.go(number))
             return
-        begun = [frame for number, frame in reversed(self._frames) if number in paused.chain]
+        begun = [frame for hop, frame in reversed(self._frames) if hop in chain]
         if begun:  # a redirect: the frame that began it, whatever the hop says
             effect = replace(effect, frame=begun[0])
 
         async def go() -> None:
-            self._frames.extend((number, effect.frame) for number in paused.chain)
-            await interception.go(paused.number)
+            self._frames.extend((hop, effect.frame) for hop in chain)
+            await interception.go(number)
 
         if self._may_go(effect):
             _spawn(go())
         else:
-            self._hold(_Held(effect, go, lambda: interception.drop(paused.number)))
+            self._hold(_Held(effect, go, lambda: interception.drop(number)))
 
     def _is_agreed(self, effect: Effect) -> bool:
         """Whether an effect may be sent unasked."""
@@ -323,7 +317,7 @@ class Gate:
         self._news.set()
 
     def _on_socket(self, route: WebSocketRoute) -> None:
-        """Pass on or hold the messages of a page to a WebSocket. Nobody says from which frame, so all must be trusted."""
+        """Pass on or hold the messages of a page to a WebSocket. All frames must be trusted: the sender is unknown."""
         server = route.connect_to_server()
 
         async def drop() -> None:

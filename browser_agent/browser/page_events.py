@@ -63,22 +63,22 @@ class PageEvents:
         """The state of the page now."""
         return Mark(self._documents, self._requests, _address(self.page.url))
 
-    def moved(self, since: Mark) -> bool:
+    def has_moved(self, since: Mark) -> bool:
         """Whether the page has another document, or another address apart from its fragment, since `since`."""
         return self._documents != since.documents or self._navigating or _address(self.page.url) != since.url
 
-    def loading(self) -> bool:
+    def is_loading(self) -> bool:
         """Whether a document is on its way, or here and not yet read to its end."""
         return self._navigating
 
-    def unanswered(self) -> bool:
+    def is_unanswered(self) -> bool:
         """Whether a document was asked for and its server has not answered: the old one gives no answers until then.
 
         Where the server answered and the document does not come, the old page hangs and does not let go.
         """
         return self._uncommitted and self.status is None
 
-    def fetching(self, since: Mark) -> bool:
+    def is_fetching(self, since: Mark) -> bool:
         """Whether a request after `since` that shapes the page is still open."""
         return any(number > since.requests for number in self._pending.values())
 
@@ -100,7 +100,7 @@ class PageEvents:
                 return condition()
         return True
 
-    def barred_parts(self, refusals: Sequence[EgressRefusal]) -> tuple[str, ...]:
+    def list_barred(self, refusals: Sequence[EgressRefusal]) -> tuple[str, ...]:
         """The frames of this page that led into this machine or its network and were refused, as `HOST:PORT`."""
         refused = {(one.host, one.port) for one in refusals if one.reason == "private"}
         return tuple(f"{host}:{port}" for host, port in sorted(self._hosts & refused)[:_PARTS])

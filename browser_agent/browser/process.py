@@ -14,7 +14,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
-from os import X_OK, access
+from functools import partial
 from pathlib import Path
 
 import anyio
@@ -81,13 +81,13 @@ class _Starts:
 
 def _hold_script(held: ExitStack) -> None:
     node = driver_program() or Path(playwright.__file__).parent / "driver" / "node"
-    if sys.platform == "win32" or not access(node, X_OK):
+    if sys.platform == "win32" or not os.access(node, os.X_OK):
         return
     script = Path(held.enter_context(tempfile.TemporaryDirectory(prefix="ctxfold-driver-"))) / _SCRIPT
     dropped = " ".join(f"-u {shlex.quote(name)}" for name in (*kept_from_children(), NODE))
     script.write_text(f'#!/bin/sh\nexec env {dropped} {shlex.quote(str(node))} "$@"\n', encoding="utf-8")
     script.chmod(0o700)
-    if access(script, X_OK):
+    if os.access(script, os.X_OK):
         held.enter_context(node_at(script))
 
 
@@ -115,12 +115,11 @@ _PLACES = {
 
 _PYTHON = (sys.executable, "-P", "-m")
 """Runs a module of this Python, or of the user's own packages, and none that lies in the working directory."""
-_DOWNLOAD_SECONDS = 300.0
-_PACKAGE_SECONDS = 600.0
-_VERSION_SECONDS = 10.0
+_DOWNLOAD_SECONDS, _PACKAGE_SECONDS, _VERSION_SECONDS = 300.0, 600.0, 10.0
+"""Seconds for a download of a browser, each step of a package's installation, and a browser to say its version."""
 
 
-def installed(own: Path | None = None) -> Iterator[Path]:
+def find_browsers(own: Path | None = None) -> Iterator[Path]:
     """Browsers on this machine, best first: on the search path, in the usual places, and at `own`, Playwright's."""
     seen: set[Path] = set()
     named = (shutil.which(name) for name in _NAMES)
@@ -138,22 +137,25 @@ async def provide(own: Path, report: Report, *, packages: bool = True) -> Path:
     report("no browser that starts was found; downloading Chromium with Playwright")
     failure = await _run([*_PYTHON, "playwright", "install", "chromium"], _DOWNLOAD_SECONDS)
     if failure is None:
-        if own in installed(own):
+        if own in find_browsers(own):
             return own
         failure = "it reported success but left no browser"
     report(f"Playwright's download failed: {failure}")
     if packages and is_root() and shutil.which("apt-get"):
         report("installing the distribution's chromium package")
-        failure = await _install_package()
+        apt = ["env", "DEBIAN_FRONTEND=noninteractive", "apt-get"]
+        failure = await _run([*apt, "update"], _PACKAGE_SECONDS) or await _run(
+            [*apt, "install", "-y", "--no-install-recommends", "chromium"], _PACKAGE_SECONDS
+        )
         if failure is None:
-            if (found := next(installed(), None)) is not None:
+            if (found := next(find_browsers(), None)) is not None:
                 return found
             failure = "the package brought no chromium"
         report(f"the package install failed: {failure}")
-    raise BrowserMissing(f"no Chrome, Chromium or Edge starts here and none could be provided; run: {fix()}")
+    raise BrowserMissing(f"no Chrome, Chromium or Edge starts here and none could be provided; run: {name_fix()}")
 
 
-def fix() -> str:
+def name_fix() -> str:
     """The command that provides a browser on this machine."""
     if shutil.which("apt-get"):
         return "apt-get update && apt-get install -y chromium" if is_root() else "sudo apt-get install -y chromium"
@@ -163,12 +165,6 @@ def fix() -> str:
 def is_root() -> bool:
     """Whether this process has the rights of root, under which Chromium's sandbox cannot work."""
     return sys.platform != "win32" and os.geteuid() == 0
-
-
-async def _install_package() -> str | None:
-    quiet = ["env", "DEBIAN_FRONTEND=noninteractive", "apt-get"]
-    failure = await _run([*quiet, "update"], _PACKAGE_SECONDS)
-    return failure or await _run([*quiet, "install", "-y", "--no-install-recommends", "chromium"], _PACKAGE_SECONDS)
 
 
 async def _run(command: list[str], seconds: float) -> str | None:
@@ -189,7 +185,7 @@ async def _run(command: list[str], seconds: float) -> str | None:
     return (said or f"exit status {done.returncode}")[:200]
 
 
-def _version(path: Path) -> str:
+def _read_version(path: Path) -> str:
     if sys.platform == "win32":
         return ""  # chrome.exe opens a window instead of answering
     with suppress(OSError, subprocess.TimeoutExpired):
@@ -201,14 +197,16 @@ def _version(path: Path) -> str:
 
 def browser() -> Check:
     """Check that there is a browser to drive, an installed one or the one Playwright keeps."""
-    first = next(installed(), None) or next(installed(anyio.run(_playwrights_own)), None)
+    first = next(find_browsers(), None) or next(find_browsers(anyio.run(_find_own)), None)
     if first is None:
-        return Check("browser", False, "no Chrome, Chromium or Edge; `ctxfold browse` will try to provide one", fix())
+        return Check(
+            "browser", False, "no Chrome, Chromium or Edge; `ctxfold browse` will try to provide one", name_fix()
+        )
     rights = "; run as root, so without its sandbox" if is_root() else ""
-    return Check("browser", True, f"{_version(first) or first.name} at {first}{rights}", "")
+    return Check("browser", True, f"{_read_version(first) or first.name} at {first}{rights}", "")
 
 
-async def _playwrights_own() -> Path:
+async def _find_own() -> Path:
     """Where Playwright would keep its browser; only its driver knows."""
     driver = await start_driver()
     try:
@@ -218,13 +216,9 @@ async def _playwrights_own() -> Path:
 
 
 _FLAGS = (
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-)
+    "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-gpu",
+    "--disable-quic", "--no-first-run",
+)  # fmt: skip
 _UNWANTED = ("--disable-ipc-flooding-protection",)
 """Playwright's flags that we drop: a page that changes its address in a loop would stop the whole browser."""
 _FILTERED = (
@@ -233,7 +227,9 @@ _FILTERED = (
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
 )
 _START_SECONDS = 20.0
+"""Seconds in which a browser must start."""
 _CLOSE_SECONDS = 2.0
+"""Seconds in which a browser that is asked to must close."""
 _FATAL = re.compile(r"FATAL:[^\]]*\] *(.+)")
 _ERR = re.compile(r"\[err\] (.+)")
 _NO_SANDBOX = re.compile(r"no usable sandbox|setuid sandbox|running as root without --no-sandbox", re.IGNORECASE)
@@ -278,7 +274,7 @@ async def start_browser(plan: LaunchPlan, report: Report) -> BrowserProcess:
         driver = await start_driver()
         if plan.endpoint is not None:
             return BrowserProcess(driver, await _connect(driver, plan.endpoint), reaper, folder, None)
-        reaper.tell("mark", _mark(folder))
+        reaper.tell("mark", folder.name)
         chromium, executable = await _launch(driver, plan, folder, report)
         await _entrust(chromium, reaper)
         return BrowserProcess(driver, chromium, reaper, folder, executable)
@@ -290,22 +286,17 @@ async def start_browser(plan: LaunchPlan, report: Report) -> BrowserProcess:
         raise
 
 
-async def stop_browser(running: BrowserProcess) -> None:
-    """End what we started, within a few seconds, and remove its folders. Never raises for a browser already gone."""
-    with suppress(Error, TimeoutError):
-        await asyncio.wait_for(running.chromium.close(), _CLOSE_SECONDS)
-    await stop_driver(running.driver)
-    await asyncio.to_thread(running.reaper.reap)
+async def end_browser(running: BrowserProcess, *, ask: bool) -> None:
+    """End what we started within a few seconds, by asking it or by its process, and remove its folders."""
+    if ask:
+        with suppress(Error, TimeoutError):  # it is gone already
+            await asyncio.wait_for(running.chromium.close(), _CLOSE_SECONDS)
+    await asyncio.gather(asyncio.to_thread(running.reaper.reap), stop_driver(running.driver))
 
 
 def proxy_settings(proxy: str | None) -> ProxySettings | None:
     """Playwright's settings to go through `proxy` for every address, this machine's own included."""
     return ProxySettings(server=proxy, bypass="<-loopback>") if proxy else None
-
-
-async def kill_browser(running: BrowserProcess) -> None:
-    """End a browser by its process, without asking it."""
-    await asyncio.gather(asyncio.to_thread(running.reaper.reap), stop_driver(running.driver))
 
 
 def check_executable(path: Path) -> None:
@@ -329,51 +320,47 @@ async def _launch(driver: Playwright, plan: LaunchPlan, folder: Path, report: Re
     own = Path(driver.chromium.executable_path)
     if plan.executable is not None:
         check_executable(plan.executable)
-        return await _try(driver, plan.executable, plan, folder, report), plan.executable
+        return await _start_at(driver, plan.executable, plan, folder, report), plan.executable
     failed = False
-    for path in installed(own):
+    for path in find_browsers(own):
         try:
-            return await _try(driver, path, plan, folder, report), path
+            return await _start_at(driver, path, plan, folder, report), path
         except BrowserMissing as failure:
             report(str(failure))
             failed = True
     provided = await provide(own, report, packages=not failed)
-    return await _try(driver, provided, plan, folder, report), provided
+    return await _start_at(driver, provided, plan, folder, report), provided
 
 
-async def _try(driver: Playwright, path: Path, plan: LaunchPlan, folder: Path, report: Report) -> Chromium:
+async def _start_at(driver: Playwright, path: Path, plan: LaunchPlan, folder: Path, report: Report) -> Chromium:
     """Start the browser at `path`, with its sandbox where that can work."""
     report(f"starting {path}")
     if is_root():
         report("running as root: the browser's own sandbox is off (--no-sandbox)")
-        return await _start_at(driver, path, plan, folder, sandbox=False)
+    start = partial(
+        driver.chromium.launch,
+        executable_path=path,
+        headless=not plan.headed,
+        ignore_default_args=list(_UNWANTED),
+        args=[*_FLAGS, *(_FILTERED if plan.proxy else ()), f"--ctxfold-run={folder.name}"],
+        proxy=proxy_settings(plan.proxy),
+        artifacts_dir=folder,
+        env={**child_environment()},
+        timeout=_START_SECONDS * 1000,
+    )
     try:
-        return await _start_at(driver, path, plan, folder, sandbox=True)
-    except BrowserMissing as error:
-        if _NO_SANDBOX.search(str(error.__cause__)) is None:
-            raise
-    report("this system gives the browser no sandbox: it is off (--no-sandbox)")
-    return await _start_at(driver, path, plan, folder, sandbox=False)
-
-
-async def _start_at(driver: Playwright, path: Path, plan: LaunchPlan, folder: Path, *, sandbox: bool) -> Chromium:
-    try:
-        return await driver.chromium.launch(
-            executable_path=path,
-            headless=not plan.headed,
-            chromium_sandbox=sandbox,
-            ignore_default_args=list(_UNWANTED),
-            args=[*_FLAGS, *(_FILTERED if plan.proxy else ()), f"--ctxfold-run={_mark(folder)}"],
-            proxy=proxy_settings(plan.proxy),
-            artifacts_dir=folder,
-            env={**child_environment()},
-            timeout=_START_SECONDS * 1000,
-        )
+        try:
+            return await start(chromium_sandbox=not is_root())
+        except Error as error:
+            if is_root() or _NO_SANDBOX.search(error.message) is None:
+                raise
+        report("this system gives the browser no sandbox: it is off (--no-sandbox)")
+        return await start(chromium_sandbox=False)
     except Error as error:
-        raise BrowserMissing(f"{path} does not start: {_reason(error.message)}; name another browser") from error
+        raise BrowserMissing(f"{path} does not start: {_find_reason(error.message)}; name another browser") from error
 
 
-def _reason(message: str) -> str:
+def _find_reason(message: str) -> str:
     """Why a browser did not start: its own last word, else Playwright's first."""
     last = _FATAL.search(message) or _ERR.search(message)
     return (last[1] if last is not None else message.strip().splitlines()[0])[:160].rstrip(" .")
@@ -390,7 +377,3 @@ async def _entrust(chromium: Chromium, reaper: Reaper) -> None:
     for profile in re.findall(r"--user-data-dir=(\S+)", command):
         reaper.tell("folder", profile)
     await session.detach()
-
-
-def _mark(folder: Path) -> str:
-    return folder.name

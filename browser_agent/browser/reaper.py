@@ -9,7 +9,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -22,8 +21,6 @@ _SWEEP = 2.0
 """Seconds in which folders are removed again and again: processes that are ending still write to them."""
 _TICK = 0.05
 """Seconds between two looks at processes and folders that should go."""
-_GLANCE = 0.02
-"""Seconds between two looks for the profile of a browser that is starting."""
 
 
 class Reaper:
@@ -81,41 +78,29 @@ def _main() -> None:
     pids: dict[int, str] = {}  # with the moment each was born: a number may be given to another process later
     marks: list[str] = []
     grace = GRACE
-    started = threading.Event()
     for line in sys.stdin.buffer:
         order = json.loads(line)
         if "folder" in order:
-            folders += [order["folder"], *_beside(order["folder"])]
+            folders += [order["folder"], *_find_sockets(order["folder"])]
         if "pid" in order:
             pids[order["pid"]] = _birth(order["pid"])
-            started.set()
         if "mark" in order:
             marks.append(order["mark"])
-            threading.Thread(target=_note_profile, args=(order["mark"], folders, started), daemon=True).start()
         if "now" in order:
             grace = 0.0
-    started.set()
-    for pid, profile in _carrying(marks):
+    for pid, profile in _find_marked(marks):
         pids[pid] = _birth(pid)
         if profile:
             folders.append(profile)
     _wait_gone(pids, grace)
-    folders += [beside for folder in folders for beside in _beside(folder)]
+    folders += [beside for folder in folders for beside in _find_sockets(folder)]
     for pid, birth in pids.items():
         if _birth(pid) == birth:
             _end(pid)
     _remove(folders)
 
 
-def _note_profile(mark: str, folders: list[str], started: threading.Event) -> None:
-    """Note the profile of a browser that is starting. If it dies before we know its process, nobody else knows it."""
-    seen: set[str] = set()
-    while not started.wait(_GLANCE):
-        seen |= {profile for _, profile in _carrying([mark]) if profile}
-        folders += [folder for profile in seen for folder in (profile, *_beside(profile)) if folder not in folders]
-
-
-def _carrying(marks: Iterable[str]) -> list[tuple[int, str]]:
+def _find_marked(marks: Iterable[str]) -> list[tuple[int, str]]:
     """Processes with one of `marks` among their arguments, and the profile folder each was given."""
     wanted = tuple(marks)
     found: list[tuple[int, str]] = []
@@ -143,7 +128,7 @@ def _processes() -> Iterable[tuple[int, list[str]]]:
         yield int(pid), command.split(" ")
 
 
-def _beside(profile: str) -> list[str]:
+def _find_sockets(profile: str) -> list[str]:
     """The folder of the socket that a profile's browser listens on: it is outside the profile, and a kill leaves it."""
     with contextlib.suppress(OSError):
         socket = Path(profile, "SingletonSocket").readlink()

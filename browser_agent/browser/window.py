@@ -38,6 +38,7 @@ _COMING = 2.0
 _REPAIR_PARTS = 2.0
 """How many times `Limits.repair` is kept back of a call: for closing a lost page, and for opening another."""
 _PICTURE_SECONDS = 2.0
+"""Seconds in which a picture must be taken."""
 _QUALITIES = (50, 25, 8)
 """JPEG qualities tried, until the picture is small enough."""
 
@@ -223,13 +224,6 @@ class Window:
         self._deadline = asyncio.get_running_loop().time() + self.limits.whole
         self._context.set_default_timeout(self.limits.action * 1000)
 
-    async def renew_limits(self) -> None:
-        """Lengthen the limits if the machine is slower now than they were set for."""
-        pace = await measure_pace()
-        if pace > self.limits.pace:
-            whole, self.limits = self.limits.whole, self.limits.at_pace(pace)
-            self._deadline += self.limits.whole - whole
-
     @property
     def left(self) -> float:
         """Seconds left of this action, without those kept back to replace a lost page."""
@@ -375,7 +369,7 @@ class Window:
         self.dialog = None
         self._dialog_opened.clear()
 
-    async def dialog_comes(self, seconds: float) -> bool:
+    async def wait_for_dialog(self, seconds: float) -> bool:
         """Wait for the next dialog, and return whether one came."""
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._dialog_opened.wait(), seconds)
@@ -417,15 +411,18 @@ class Window:
         if self.dialog is not None:
             raise DialogOpened
         events, now = self.events, asyncio.get_running_loop().time
-        if events.unanswered():
+        if events.is_unanswered():
             return
-        await self.renew_limits()
+        pace = await measure_pace()
+        if pace > self.limits.pace:  # the machine is slower now
+            whole, self.limits = self.limits.whole, self.limits.at_pace(pace)
+            self._deadline += self.limits.whole - whole
         asked = now()
         try:
             await asyncio.wait_for(self._page.evaluate("1"), max(self.limits.probe, self.left))
         except TimeoutError as error:
             events.silent_since = events.silent_since or asked
-            if now() - events.silent_since >= self.limits.silence * (_COMING if events.loading() else 1.0):
+            if now() - events.silent_since >= self.limits.silence * (_COMING if events.is_loading() else 1.0):
                 raise PageLost("hung and was closed") from error
             raise PageSilent from error
         except Error as error:

@@ -1,42 +1,18 @@
-"""What chooses the next step of a run: a model, the explorer that needs none, or a decider for answers with a JSON schema."""
+"""Holds a run's decisions: what one is, who makes them, its actions in words, and the pages seen that a quote must be
+on.
+"""
 
 from __future__ import annotations
 
 import re
 from collections import OrderedDict
 from dataclasses import dataclass, field
-from typing import Protocol, Self, assert_never
+from typing import Protocol, Self
 from urllib.parse import parse_qsl, urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from browser_agent.actions import (
-    Action,
-    Answer,
-    Back,
-    Check,
-    Click,
-    Dialog,
-    Download,
-    Drag,
-    ExtractValues,
-    FillForm,
-    Find,
-    GiveUp,
-    Hover,
-    Navigate,
-    PageAction,
-    Press,
-    Read,
-    Scroll,
-    Select,
-    Tab,
-    Terminal,
-    Type,
-    Upload,
-    WaitFor,
-    is_ref,
-)
+from browser_agent.actions import Action, PageAction, Terminal, is_ref
 from browser_agent.observation import Observation
 from ctxfold.decisions.fold import FoldDirective
 from ctxfold.decisions.register import ItemWritten
@@ -52,7 +28,7 @@ MOST_ACTIONS = 8
 """The most actions one decision may hold."""
 
 
-class LinesWanted(BaseModel):
+class LinesToRecall(BaseModel):
     """Lines of the log to see again."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -62,9 +38,10 @@ class LinesWanted(BaseModel):
 
 
 class Decision(BaseModel):
-    """One step: why, what to fold of what lies behind, what to do now, and what changed in the to-do."""
+    """One step: why, what to fold of earlier steps, what to do now, and what changed in the to-do.
 
-    # Source of the shape: AgentFold (arXiv 2510.24699), section 3: each reply holds its reasoning, a directive to fold and an action.
+    The shape is that of AgentFold (arXiv 2510.24699), section 3: reasoning, a directive to fold, an action.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -76,7 +53,8 @@ class Decision(BaseModel):
     actions: tuple[Action, ...] = Field(
         min_length=1,
         max_length=MOST_ACTIONS,
-        description='Done in order. `ref` is an element as it stands then: e12 or a name, button "Save". answer and give_up stand alone.',
+        description='Done in order. `ref` is an element as it is then: e12 or a name, button "Save". '
+        "answer and give_up come alone.",
     )
 
     todo: tuple[ItemWritten, ...] = Field(
@@ -87,14 +65,14 @@ class Decision(BaseModel):
     found: str = Field(
         default="", max_length=600, description="What you learned and must keep in sight: a line with exact values."
     )
-    recall: tuple[LinesWanted, ...] = Field(
+    recall: tuple[LinesToRecall, ...] = Field(
         default=(), max_length=8, description="Exact lines of earlier steps to see again at the end of the context."
     )
 
     @model_validator(mode="after")
-    def _an_end_stands_alone(self) -> Self:
+    def _check_that_an_end_comes_alone(self) -> Self:
         if len(self.actions) > 1 and any(isinstance(action, Terminal) for action in self.actions):
-            raise ValueError("answer and give_up stand alone: look at the page first, and end the run in the next step")
+            raise ValueError("answer and give_up come alone: look at the page first, and end the run in the next step")
         return self
 
     @property
@@ -105,18 +83,37 @@ class Decision(BaseModel):
 
     @property
     def page_actions(self) -> tuple[PageAction, ...]:
-        """What is to be done to the page; nothing where the run ends."""
+        """The actions on the page; none if the run ends."""
         return tuple(action for action in self.actions if not isinstance(action, Terminal))
 
 
 _LONGEST = 40
-_PLAIN: dict[type[Action], str] = {
-    Back: "go back",
-    WaitFor: "wait",
-    ExtractValues: "extract its values",
-    Answer: "answer",
-    GiveUp: "give up",
+"""Characters of a quoted text in a description."""
+_IN_WORDS = {
+    "navigate": "open {url}",
+    "back": "go back",
+    "click": "click {ref}",
+    "hover": "hover over {ref}",
+    "drag": "drag {ref} to {to}",
+    "type": "type {text} into {ref}{submit}",
+    "fill_form": "fill {fields}",
+    "select": "choose {values} in {ref}",
+    "check": "{checked} {ref}",
+    "press": "press {key}",
+    "scroll": "scroll {direction}",
+    "upload": "upload {paths}",
+    "download": "download {ref}",
+    "dialog": "{accept} the dialog",
+    "tab": "{op} tab",
+    "wait_for": "wait",
+    "find": "find {query} on the page",
+    "read": "read page {page} of it",
+    "extract": "extract its values",
+    "answer": "answer",
+    "give_up": "give up",
 }
+"""Each kind of action in words; the names in braces are its fields."""
+_YES_NO = {"submit": (" and submit", ""), "checked": ("check", "uncheck"), "accept": ("accept", "dismiss")}
 
 
 def describe_decision(decision: Decision, observation: Observation | None) -> str:
@@ -133,50 +130,27 @@ def shorten_address(url: str) -> str:
 
 
 def _describe(action: Action, observation: Observation | None) -> str:
-    match action:
-        case Navigate(url=url):
-            return f"open {shorten_address(url)}"
-        case Click(ref=ref):
-            return f"click {_name_element(ref, observation)}"
-        case Hover(ref=ref):
-            return f"hover over {_name_element(ref, observation)}"
-        case Drag(ref=ref, to=to):
-            return f"drag {_name_element(ref, observation)} to {_name_element(to, observation)}"
-        case Type(ref=ref, text=text, submit=submit):
-            return f"type {_quote(text)} into {_name_element(ref, observation)}{' and submit' if submit else ''}"
-        case FillForm(fields=fields):
-            return f"fill {counted(len(fields), 'field')}"
-        case Select(ref=ref, values=values):
-            return f"choose {_quote(', '.join(values))} in {_name_element(ref, observation)}"
-        case Check(ref=ref, checked=checked):
-            return f"{'check' if checked else 'uncheck'} {_name_element(ref, observation)}"
-        case Press(key=key):
-            return f"press {key}"
-        case Scroll(direction=direction):
-            return f"scroll {direction}"
-        case Upload(paths=paths):
-            return f"upload {counted(len(paths), 'file')}"
-        case Download(ref=ref):
-            return f"download {_name_element(ref, observation)}"
-        case Dialog(accept=accept):
-            return f"{'accept' if accept else 'dismiss'} the dialog"
-        case Tab(op=op):
-            return f"{op} tab" if op != "list" else "list tabs"
-        case Find(query=query):
-            return f"find {_quote(query if isinstance(query, str) else ', '.join(query))} on the page"
-        case Read(page=page):
-            return f"read page {page} of it" if page > 1 else "read it in full"
-        case Back() | WaitFor() | ExtractValues() | Answer() | GiveUp():
-            return _PLAIN[type(action)]
+    fields = {name: _describe_field(name, getattr(action, name), observation) for name in type(action).model_fields}
+    return _IN_WORDS[action.kind].format_map(fields)
+
+
+def _describe_field(name: str, value: object, observation: Observation | None) -> str:
+    match name, value:
+        case "ref" | "to", str() if is_ref(value):
+            control = observation.refs.get(value) if observation is not None else None
+            return _quote(control.name) if control is not None and control.name else value
+        case "url", str():
+            return shorten_address(value)
+        case "ref" | "to" | "text" | "query", str():
+            return _quote(value)
+        case "query" | "values", tuple():
+            return _quote(", ".join(value))
+        case "fields" | "paths", tuple():
+            return counted(len(value), "field" if name == "fields" else "file")
+        case ("submit" | "checked" | "accept") as flag, bool():
+            return _YES_NO[flag][not value]
         case _:
-            assert_never(action)
-
-
-def _name_element(ref: str, observation: Observation | None) -> str:
-    if not is_ref(ref):
-        return _quote(ref)
-    control = observation.refs.get(ref) if observation is not None else None
-    return _quote(control.name) if control is not None and control.name else ref
+            return str(value)
 
 
 def _quote(text: str) -> str:
@@ -185,23 +159,22 @@ def _quote(text: str) -> str:
 
 
 REMEMBERED = 60
-"""Pages whose text is kept, the newest. A quote from an older one is taken once it was opened again."""
-
-
+"""Pages of which the text is kept, the newest. A quote from an older page is taken once the page is opened again."""
 _MARKS = re.compile(r"(?<=\s)\|(?=\s)|\[(?:f\d+)?e\d+\]")
-"""What stands between cells and behind controls in what a model is shown of a page, and is no text of it."""
+"""The marks between cells and after controls in a page's text, which are not in the page."""
 _NAMED = 80
+"""Characters of a quote in an error."""
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A passage and where it stands.
+    """A passage of a page.
 
     Attributes:
-        quote: an exact slice of the page's text, at most 80 words where the explorer chose it.
-        url: the page, with the anchor where there is one.
-        ref: the page's snapshot in the session's log, for `ctxfold recall`; empty where the session holds none.
-        question: which question it answers, where a task asks several.
+        quote: an exact slice of the page's text; the explorer's have at most 80 words.
+        url: the page, with the anchor if there is one.
+        ref: the page's snapshot in the session's log, for `ctxfold recall`; empty if the session has none.
+        question: which question it answers, if a task asks several.
     """
 
     quote: str
@@ -210,72 +183,63 @@ class Source:
     question: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class _Page:
-    ref: str
-    texts: tuple[tuple[str, str], ...]  # anchor, text
-
-
 class Evidence:
     """The text of the last pages seen, by address. It grows by `add`."""
 
     def __init__(self) -> None:
-        self._pages: OrderedDict[str, _Page] = OrderedDict()
+        self._pages: OrderedDict[str, tuple[str, tuple[tuple[str, str], ...]]] = OrderedDict()
 
     def add(self, observation: Observation, ref: str) -> None:
-        """Take a page in."""
-        texts = [(s.anchor, text) for s in observation.sections for text in (s.title, s.text) if text]
-        if not texts:
-            texts = [("", observation.full)]
+        """Take a page in; `ref` is its snapshot in the log."""
+        texts = [(part.anchor, text) for part in observation.sections for text in (part.title, part.text) if text]
         url = address(observation.url)
-        self._pages[url] = _Page(ref, tuple(texts))
+        self._pages[url] = (ref, tuple(texts or [("", observation.full)]))
         self._pages.move_to_end(url)
         while len(self._pages) > REMEMBERED:
             self._pages.popitem(last=False)
 
     def ref(self, url: str) -> str:
-        """The ref of a page's snapshot; empty where the page was not seen."""
-        page = self._pages.get(address(url))
-        return page.ref if page is not None else ""
+        """Return the ref of a page's snapshot; empty if the page was not seen."""
+        return self._pages.get(address(url), ("", ()))[0]
 
     def source(self, quote: str, url: str | None) -> Source:
-        """A quote as the exact slice of the page it is from: white space aside, and the marks that a model is shown between cells and behind controls.
+        """Return a quote as the exact slice of its page, apart from white space and the marks of a page's text.
 
-        `url`: the page it is said to be from; None where that was not said. Raises InputError: it stands on no page that was seen.
+        `url` is the page it is said to be from; None if that was not said. Raises InputError: no page seen has the
+        quote.
         """
         words = _MARKS.sub(" ", quote).split()
-        pattern = re.compile(r"[\s|]+".join(re.escape(word) for word in words)) if words else None
-        named = self._pages.get(address(url)) if url else None
-        pages = [(address(url or ""), named)] if named else list(reversed(self._pages.items()))
-        for where, page in pages:
-            for anchor, text in page.texts if pattern else ():
-                match = pattern.search(text) if pattern else None
-                if match:
-                    return Source(match.group(), f"{where}#{anchor}" if anchor else where, page.ref)
+        pattern = re.compile(r"[\s|]+".join(map(re.escape, words)))
+        named = address(url) if url and address(url) in self._pages else None
+        for where in (named,) if named else reversed(self._pages) if words else ():
+            ref, texts = self._pages[where]
+            for anchor, text in texts if words else ():
+                if found := pattern.search(text):
+                    return Source(found.group(), f"{where}#{anchor}" if anchor else where, ref)
         raise InputError(
-            f"the quote {quote[:_NAMED]!r} stands on no page seen: copy it from the page word for word, from one paragraph, "
+            f"no page seen has the quote {quote[:_NAMED]!r}: copy it from the page word for word, from one paragraph, "
             "row or line, or leave it out"
         )
 
 
 def address(url: str) -> str:
-    """An address without its fragment."""
+    """Return an address without its fragment."""
     return url.partition("#")[0]
 
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """All a decision is made on.
+    """All that a decision is made on.
 
     Attributes:
-        task: what the user asked.
-        view: the session's context within the budget; its latest step holds the page as it stands now.
-        observation: the page as it stands now; None before the first, or where there is none to look at.
-        now: the words that close the context: the step, and what must be heeded.
+        task: the user's words.
+        view: the session's context within the budget; its latest step holds the current page.
+        observation: the current page; None before the first, or if there is none to look at.
+        now: the words that close the context: the number of the step, and warnings.
         tip: the last step recorded, 0 before the first.
         steps_left: how many decisions the limits leave, this one included.
         repeated: whether the last decision was refused because it repeats what was tried on this very page.
-        workspace: what the view was rendered from.
+        workspace: the workspace that the view was rendered from.
         stable: how many leading blocks of the view the next request is expected to keep.
     """
 
@@ -291,19 +255,19 @@ class Situation:
 
 
 @dataclass(frozen=True, slots=True)
-class Decided:
+class DecidedStep:
     """A decision, and by whom.
 
     Attributes:
-        decision: what was decided.
+        decision: the decision.
         decider: the name of who decided it.
-        kind: what sort of decider that is, as the session's events say it.
-        usage: what a model's replies cost, each by itself; empty without a model.
-        note: what a person should know of how it came about; empty when there is nothing.
-        candidates: where the run ends, the passages that fit best, at most three a question, best first.
-        sources: the passages that bear the answer, where it is to several questions.
-        compliance: how well replies in words kept to the form of a fold; nothing where a tool was called.
-        refused: what a model wrote that did not fit, each with its fault.
+        kind: the sort of decider, as the session's events say it.
+        usage: the cost of each reply of a model; empty without a model.
+        note: a note for a person on how it came about; empty for none.
+        candidates: if the run ends, the passages that fit best, at most three a question, best first.
+        sources: the passages that bear the answer, if it answers several questions.
+        compliance: how well replies in words kept to the form of a fold; empty if a tool was called.
+        refused: each reply of a model that did not fit, with its fault.
         asked: that model's name.
     """
 
@@ -324,10 +288,10 @@ class Decider(Protocol):
 
     @property
     def name(self) -> str:
-        """The name it was chosen by."""
+        """The name by which it was chosen."""
         ...
 
-    async def decide(self, situation: Situation) -> Decided:
+    async def decide(self, situation: Situation) -> DecidedStep:
         """Decide one step.
 
         Raises:
@@ -336,5 +300,5 @@ class Decider(Protocol):
         ...
 
     def candidates(self) -> tuple[Source, ...]:
-        """The passages that fit the task best so far, at most three a question, for a run that is cut short."""
+        """Return the passages that fit the task best so far, at most three a question, for a run that is cut short."""
         ...

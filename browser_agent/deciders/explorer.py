@@ -1,4 +1,6 @@
-"""Decides a run's steps without a model: asks the site's search, follows the best links, quotes the passage that fits the question best."""
+"""Decides a run's steps without a model: asks the site's search, follows the best links, quotes the passage that fits
+the question best.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from anyio import to_thread
 
 from browser_agent.actions import Answer, GiveUp, Navigate, Terminal
-from browser_agent.deciders import Decided, Decision, Situation, Source, shorten_address
+from browser_agent.deciders import DecidedStep, Decision, Situation, Source, shorten_address
 from browser_agent.observation import Link, Observation, SearchBox, SiteIndex
 from ctxfold.decisions.fold import FoldDirective
 from ctxfold.select.score import BM25
@@ -69,7 +71,9 @@ _NO_PAGE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One question: its words with what each counts, and the names that it writes as code, such as `functools.lru_cache`."""
+    """One question: its words with what each counts, and the names that it writes as code, such as
+    `functools.lru_cache`.
+    """
 
     text: str
     words: Mapping[str, float]
@@ -87,8 +91,8 @@ class Question:
 def split_task(text: str) -> tuple[str, ...]:
     """Split a task into questions: one a sentence with a question mark; without question marks, one a line.
 
-    Sentences before a question belong to it, sentences after the last to the last. A question without a rare word, such as
-    "And why?", belongs to the one before.
+    Sentences before a question belong to it, sentences after the last to the last. A question without a rare word, such
+    as "And why?", belongs to the one before.
     """
     parts = [_ITEM.sub("", span.of(text).strip()) for span in sentences(text)]
     if not any(map(_ASKED.search, parts)):
@@ -106,8 +110,8 @@ def split_task(text: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Lead:
-    """A page that could be opened: its address, the text of its link, the words to compare with the question, and what the site's
-    search gives it, 0 to 2.
+    """A page that could be opened: its address, the text of its link, the words to compare with the question, and what
+    the site's search gives it, 0 to 2.
     """
 
     url: str
@@ -133,7 +137,7 @@ def _rank_index(index: SiteIndex, here: str) -> list[Lead]:
     for word in index.words:
         weight = rarity(word.word) * log(1 + (len(index.pages) - len(word.pages) + 0.5) / (len(word.pages) + 0.5))
         for page in word.pages:
-            scores[page] = scores.get(page, 0.0) + weight * (1 + (page in word.titled or page in word.headed))
+            scores[page] = scores.get(page, 0.0) + weight * (1 + (page in word.titled))
     best = sorted((at for at in scores if _is_page(index.pages[at].url, here)), key=lambda at: (-scores[at], at))
     pages = [(index.pages[at], 2 * scores[at] / (scores[best[0]] or 1.0)) for at in best[:_INDEXED]]
     return [Lead(page.url, page.title, (), credit) for page, credit in pages]
@@ -222,7 +226,8 @@ class Library:
     def is_sure(self, passage: Passage, *, whole: bool) -> bool:
         """Return whether a passage is the answer, by the share of the question that it holds with its headings.
 
-        Where the `whole` site was read, each word counts by its rarity on the site too, and half of the question is enough.
+        Where the `whole` site was read, each word counts by its rarity on the site too, and half of the question is
+        enough.
         """
         weights = self._question.words
         here = {word: weight * self._texts.rarity(word) for word, weight in weights.items()}
@@ -234,7 +239,9 @@ def _share(weights: Mapping[str, float], held: frozenset[str]) -> float:
 
 
 def _is_entry(name: str, above: str, entry: str | None) -> bool:
-    """Return whether a name is that of an entry, in part or with the headings above: `xml.parse` is `parse` on the page `xml`."""
+    """Return whether a name is that of an entry, in part or with the headings above: `xml.parse` is `parse` on the page
+    `xml`.
+    """
     if not entry:
         return False
     parts, whole = name.split("."), iter(re.findall(r"\w+", f"{above} {entry}".lower()))
@@ -333,7 +340,7 @@ class Quest:
             return None
         if self._search is not None and self._queries:
             self._query = self._queries.pop(0)
-            self._url = self._search.address(self._query) or ""
+            self._url = self._search.address(self._query)
             return f"Ask the site's search for “{self._query}”.", self._url
         lead = self._find_best_lead()
         if lead is None:
@@ -362,8 +369,7 @@ class Quest:
             if url not in self._opened:
                 words = lead.words if old is None else (*old.words, *lead.words)[:_LINK_WORDS]
                 self._leads[url] = replace(lead if old is None or lead.credit > old.credit else old, words=words)
-        if page.search is not None and page.search.address("") is not None:
-            self._search = page.search
+        self._search = page.search or self._search
 
 
 def _cut(text: str, most: int) -> str:
@@ -389,7 +395,7 @@ class Explorer:
         self._quests = [Quest(Question.read(first), pages)]
         self._needs_model = needs_model
 
-    async def decide(self, situation: Situation) -> Decided:
+    async def decide(self, situation: Situation) -> DecidedStep:
         """Read the current page, then open another, answer, or give up."""
         summary = ""
         if situation.observation is not None:
@@ -419,7 +425,7 @@ class Explorer:
         """Turn to the next question, with the pages that were read for those before."""
         self._quests.append(Quest(Question.read(self._later.pop(0)), self._pages))
 
-    def _end(self, fold: FoldDirective | None) -> Decided:
+    def _end(self, fold: FoldDirective | None) -> DecidedStep:
         while self._later:  # no steps are left for it: the pages read must do
             self._begin_next()
         candidates = self.candidates()
@@ -440,5 +446,5 @@ class Explorer:
         return _decide(Decision(thought=thought, fold=fold, actions=(end,)), candidates)
 
 
-def _decide(decision: Decision, candidates: tuple[Source, ...] = (), sources: tuple[Source, ...] = ()) -> Decided:
-    return Decided(decision, NAME, "embedded", candidates=candidates, sources=sources)
+def _decide(decision: Decision, candidates: tuple[Source, ...] = (), sources: tuple[Source, ...] = ()) -> DecidedStep:
+    return DecidedStep(decision, NAME, "embedded", candidates=candidates, sources=sources)

@@ -1,4 +1,6 @@
-"""Asks a model for each step, and the explorer after the model's second unusable reply."""
+"""Asks a model for each step of a run, checks its reply and its answer's schema, and turns to the explorer after two
+bad replies.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ from referencing import Registry
 from referencing.exceptions import Unresolvable
 
 from browser_agent.actions import Answer, ExtractValues, GiveUp, Ref, WaitFor
-from browser_agent.deciders import Decided, Decider, Decision, Evidence, Situation, Source
+from browser_agent.deciders import DecidedStep, Decider, Decision, Evidence, Situation, Source
 from browser_agent.network.secrets import Secrets
 from ctxfold.decisions.reply import Compliance, parse
 from ctxfold.errors import InputError, InvalidReply
@@ -25,21 +27,21 @@ from ctxfold.models.protocol import parse_words
 from ctxfold.prompts import prompt
 
 Schema = Mapping[str, Any] | type[BaseModel]
-"""A JSON schema as a mapping, or a pydantic model that stands for one."""
+"""A JSON schema as a mapping, or a pydantic model."""
 
-_MOST = 6
-_LONGEST = 120
+_MOST, _LONGEST = 6, 120
+"""Faults of a value that are named, and characters of each."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """A JSON schema that was checked. Nothing it refers to is fetched from anywhere."""
+    """A JSON schema that was checked. Nothing that it refers to is fetched."""
 
     schema: Mapping[str, Any]
 
     @classmethod
     def of(cls, given: Schema) -> Shape:
-        """A shape from what a script gives. Raises InputError: it is no JSON schema."""
+        """Return the shape of a schema. Raises InputError: not a JSON schema."""
         if isinstance(given, type) and issubclass(given, BaseModel):
             return cls(given.model_json_schema())
         if not isinstance(given, Mapping):
@@ -48,19 +50,19 @@ class Shape:
 
     @classmethod
     def read(cls, path: Path) -> Shape:
-        """A shape from a file of JSON. Raises InputError: it cannot be read, or holds no JSON schema."""
+        """Read a shape from a file. Raises InputError: the file cannot be read, or is not a JSON schema."""
         try:
             given = json.loads(path.read_text(encoding="utf-8"))
         except (OSError, UnicodeDecodeError) as error:
             raise InputError(f"the schema {str(path)!r} cannot be read; name another file") from error
         except ValueError as error:
-            raise InputError(f"{str(path)!r} is no JSON ({error}); give a JSON schema") from error
+            raise InputError(f"{str(path)!r} is not JSON ({error}); give a JSON schema") from error
         if not isinstance(given, dict):
-            raise InputError(f"{str(path)!r} holds no JSON schema; give an object with `type` and `properties`")
+            raise InputError(f"{str(path)!r} does not hold a JSON schema; give an object with `type` and `properties`")
         return cls(_check(given))
 
     def faults(self, value: object) -> tuple[str, ...]:
-        """What a value lacks, each in a few words that begin with where; empty when it has the shape.
+        """Return the faults of a value, each with its place; empty if it has the shape.
 
         Raises:
             InputError: the schema refers to something that is not in it.
@@ -84,7 +86,7 @@ def _check(schema: dict[str, Any]) -> dict[str, Any]:
         validator_for(schema, default=Draft202012Validator).check_schema(schema)
     except SchemaError as error:
         where = ".".join(map(str, error.absolute_path)) or "its root"
-        raise InputError(f"that is no JSON schema: at {where}, {_shorten(error.message)}") from error
+        raise InputError(f"that is not a JSON schema: at {where}, {_shorten(error.message)}") from error
     return schema
 
 
@@ -98,70 +100,69 @@ def _shorten(text: str) -> str:
     return flat if len(flat) <= _LONGEST else f"{flat[: _LONGEST - 1]}…"
 
 
+_PROMPTS = "browser_agent.prompts"
 _REF = TypeAdapter(Ref).json_schema()["description"]
 
-_HELD = ("min", "max", "exclusive", "pattern", "examples", "additionalProperties", "discriminator")
-"""How the words begin for what validation checks anyway; its message says where a reply is at fault."""
+_CHECKED = ("min", "max", "exclusive", "pattern", "examples", "additionalProperties", "discriminator")
+"""The first letters of keys that validation checks anyway; its message says what is wrong in a reply."""
 
 
 def decide_tool() -> Tool:
-    """The tool `decide`: a decision by its JSON schema."""
-    tool = Tool.deciding(Decision, prompt("decide", "browser_agent.prompts"))
-    named = tool.schema["$defs"]
-    schema = _shorten_tool(
-        {key: value for key, value in tool.schema.items() if key not in ("$defs", "description")}, named
-    )
-    return Tool(tool.name, tool.description, {"type": "object", **schema})
+    """Return the tool `decide`: a decision by its JSON schema."""
+    tool = Tool.deciding(Decision, prompt("decide", _PROMPTS))
+    given = {key: value for key, value in tool.schema.items() if key not in ("$defs", "description")}
+    return Tool(tool.name, tool.description, {"type": "object", **_shorten_schema(given, tool.schema["$defs"])})
 
 
-def _shorten_tool(schema: Any, named: Mapping[str, Any]) -> Any:
-    """A schema with each definition at its place, without bounds that validation holds, and without null as another way to leave a value out."""
+def _shorten_schema(schema: Any, named: Mapping[str, Any]) -> Any:
+    """Return a schema with each definition at its place, without checked bounds, and without null for a value left out."""
     match schema:
         case list():
-            return [_shorten_tool(part, named) for part in schema]
-        case {"$ref": str() as where, **beside}:
-            return _shorten_tool({**named[where.rpartition("/")[2]], **beside}, named)
-        case {"anyOf": [Mapping() as only, {"type": "null"}], **beside}:
-            return _shorten_tool({**only, **beside}, named)
-        case {"type": "array", "items": {"$ref": str() as where}, **beside}:
+            return [_shorten_schema(part, named) for part in schema]
+        case {"$ref": str() as where, **rest}:
+            return _shorten_schema({**named[where.rpartition("/")[2]], **rest}, named)
+        case {"anyOf": [Mapping() as only, {"type": "null"}], **rest}:
+            return _shorten_schema({**only, **rest}, named)
+        case {"type": "array", "items": {"$ref": str() as where}, **rest}:
             items = {key: value for key, value in named[where.rpartition("/")[2]].items() if key != "description"}
-            return _shorten_tool({**beside, "items": items}, named)
-        case {"required": ["kind", *others], **beside}:  # an action without its kind is none: that goes without saying
-            return _shorten_tool({**beside, **({"required": others} if others else {})}, named)
+            return _shorten_schema({**rest, "items": items}, named)
+        case {"required": ["kind", *others], **rest}:  # every action has a kind
+            return _shorten_schema({**rest, **({"required": others} if others else {})}, named)
         case Mapping():
             return {
-                key: {name: _shorten_tool(part, named) for name, part in value.items()}
+                key: {name: _shorten_schema(part, named) for name, part in value.items()}
                 if key == "properties"
-                else _shorten_tool(value, named)
+                else _shorten_schema(value, named)
                 for key, value in schema.items()
-                if not _says_nothing(key, schema)
+                if not _is_redundant(key, schema)
             }
         case _:
             return schema
 
 
-def _says_nothing(key: str, schema: Mapping[str, Any]) -> bool:
-    """Whether a key may go: validation holds it, or what stands beside it says so."""
-    match key:
-        case "description":
-            return bool(schema[key] == _REF)  # said once, where the actions are described
-        case "default":
-            return not schema[key]
-        case "type":
-            return bool(schema.keys() & {"const", "enum", "properties", "items"})
-        case _:
-            return key.startswith(_HELD)
+def _is_redundant(key: str, schema: Mapping[str, Any]) -> bool:
+    """Return whether a key may go: validation checks it, or another key says it."""
+    is_said: dict[str, bool] = {
+        "description": schema.get("description") == _REF,  # said once, where the actions are described
+        "default": not schema.get("default"),
+        "type": bool(schema.keys() & {"const", "enum", "properties", "items"}),
+    }
+    return is_said.get(key, key.startswith(_CHECKED))
 
-
-_PROMPTS = "browser_agent.prompts"
 
 MISSED = 3
-"""Steps in a row that a model gets wrong before the explorer may end the run in its place."""
+"""Steps in a row that a model gets wrong before the explorer may end the run."""
 
 
 class ModelDecider:
-    """Asks a model for each step. `evidence`: the pages seen, which an answer's quote must stand on; `explorer`: who decides a step that it twice got wrong;
-    `secrets`: what it may type by placeholder; `shape`: the form the answer must have, None for words.
+    """Asks a model for each step.
+
+    Args:
+        model: the model.
+        evidence: the pages seen; an answer's quote must be on one of them.
+        explorer: decides a step that the model got wrong twice.
+        secrets: the secrets that it may type by placeholder.
+        shape: the form that the answer must have; None for words.
     """
 
     def __init__(
@@ -180,10 +181,10 @@ class ModelDecider:
         self._missed = 0
         self._compliance = Compliance()
 
-    async def decide(self, situation: Situation) -> Decided:
-        """Decide one step. A reply that does not fit goes back once with the reason; then the explorer decides, and the note says so.
+    async def decide(self, situation: Situation) -> DecidedStep:
+        """Decide one step. A reply that does not fit goes back once with the reason; then the explorer decides.
 
-        A model that once answered in words is asked for words from then on: the form is added to what it is told.
+        A model that once answered in words gets the form of such an answer in its system prompt from then on.
         """
         spent: list[Usage] = []
         wrong: list[tuple[str, str]] = []
@@ -214,36 +215,35 @@ class ModelDecider:
             )
         except InvalidReply as refused:
             self._missed += 1
-            taken_over = self._stand_in(await self._explorer.decide(situation))
+            taken_over = self._replace_end(await self._explorer.decide(situation))
             note = f"{refused}; the explorer decided this step"
             decided = replace(taken_over, usage=tuple(spent), note=note, compliance=self._compliance)
         else:
             self._missed = 0
-            decided = Decided(decision, self.name, "model", tuple(spent), compliance=self._compliance)
+            decided = DecidedStep(decision, self.name, "model", tuple(spent), compliance=self._compliance)
         return replace(decided, refused=tuple(wrong), asked=self.name)
 
-    def _stand_in(self, decided: Decided) -> Decided:
-        """What the explorer decides in the model's place. It gives up for want of links, which need not stop a model: that is asked anew at first."""
+    def _replace_end(self, decided: DecidedStep) -> DecidedStep:
+        """Return the explorer's decision; its first ends become a wait, as a model may go on without links to follow."""
         if self._missed >= MISSED or not isinstance(decided.decision.end, GiveUp):
             return decided
-        again = WaitFor(kind="wait_for", event="quiet", seconds=1)
-        return replace(
-            decided, decision=Decision(thought=prompt("ask_again", _PROMPTS), actions=(again,)), candidates=()
-        )
+        wait = WaitFor(kind="wait_for", event="quiet", seconds=1)
+        again = Decision(thought=prompt("ask_again", _PROMPTS), actions=(wait,))
+        return replace(decided, decision=again, candidates=())
 
     def candidates(self) -> tuple[Source, ...]:
-        """A model keeps no passages of its own."""
+        """Return none: a model keeps no passages."""
         return ()
 
     def _write_system(self) -> str:
-        """The system prompt; for a model without tools, with the form of a reply in words."""
+        """Return the system prompt; for a model without tools, with the form of a reply in words."""
         if not self._in_words:
             return self._system
         schema = json.dumps(self._tool.schema, ensure_ascii=False)
         return "\n".join([self._system, prompt("in_words", _PROMPTS, tool=self._tool.name, schema=schema)])
 
     def _read_words(self, reply: str, situation: Situation) -> Mapping[str, Any]:
-        """The arguments of a reply in words, its fold as AgentFold writes it. Raises InputError: it holds none, or a fold that cannot be applied."""
+        """Return the arguments of a reply in words. Raises InputError: no arguments, or a fold that cannot be applied."""
         read = parse(reply, situation.workspace)
         self._compliance += read.compliance
         if read.reason is not None:
@@ -252,10 +252,9 @@ class ModelDecider:
         return arguments if read.directive is None else {**arguments, "fold": read.directive.model_dump()}
 
     def _check(self, arguments: Mapping[str, Any], situation: Situation) -> Decision:
-        """The decision of a reply's arguments, an answer's quote as the exact slice of its page.
+        """Return the decision of a reply, an answer's quote as the exact slice of its page.
 
-        Raises:
-            InputError: it has no schema to extract by, or its answer does not have the schema asked for.
+        Raises InputError: no schema to extract by, or an answer without the schema asked for.
         """
         decision = Decision.model_validate(arguments)
         shape = self._shape
@@ -269,28 +268,25 @@ class ModelDecider:
             decision = decision.model_copy(update={"actions": actions})
         if any(isinstance(action, ExtractValues) and action.wanted is None for action in decision.actions):
             raise InputError("extract needs `wanted`, a JSON schema: this task has none of its own")
-        match decision.end:
-            case Answer() as answer:
-                return decision.model_copy(update={"actions": (self._check_answer(answer, situation),)})
-            case _:
-                return decision
+        if not isinstance(decision.end, Answer):
+            return decision
+        return decision.model_copy(update={"actions": (self._check_answer(decision.end, situation),)})
 
     def _check_answer(self, answer: Answer, situation: Situation) -> Answer:
         changes: dict[str, object] = {}
         shown = situation.observation
         if answer.quote is None and (shown is None or not shown.full.strip()):
             raise InputError(
-                "the page as it stands is empty, and nothing can be answered from it: wait for it, open another, "
+                "the current page is empty, and nothing can be answered from it: wait for it, open another, "
                 "quote a page seen before, or give up"
             )
         if answer.quote is not None:
             source = self._evidence.source(answer.quote, answer.url)
             changes |= {"quote": source.quote, "url": source.url}
         if self._shape is not None:
-            page = situation.observation
             given = answer.data
-            if given is None and page is not None and page.extracted is not None:
-                given = page.extracted.value
+            if given is None and shown is not None and shown.extracted is not None:
+                given = shown.extracted.value
             faults = self._shape.faults(given)
             if faults:
                 raise InputError(f"`data` does not have the schema asked for: {'; '.join(faults)}")

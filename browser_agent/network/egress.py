@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import re
 import socket
 from collections import deque
 from collections.abc import Iterable
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from socket import inet_aton, inet_ntoa
-from typing import Literal
+from typing import Literal, NamedTuple
 from urllib.parse import urlsplit
 
 from ctxfold.errors import InputError
@@ -182,6 +181,7 @@ REFUSED_HEADER = "X-Ctxfold-Refused"
 
 _HEAD_BYTES = 65_536
 _CONNECT_SECONDS = 8.0
+"""Seconds in which a name must resolve, and an address must connect."""
 _CHUNK = 65_536
 _REMEMBERED = 500
 _HOP_BY_HOP = frozenset({"connection", "proxy-connection", "keep-alive", "proxy-authorization"})
@@ -204,30 +204,27 @@ class _NotConnected(Exception):
         self.refusal = refusal
 
 
-@dataclass(frozen=True, slots=True)
-class _Head:
-    """The head of one request: its first line in parts, and its header lines."""
+class _Head(NamedTuple):
+    """The head of one request, without its HTTP version."""
 
     method: str
     target: str
-    version: str
-    headers: tuple[bytes, ...]
+    headers: list[bytes]
 
 
 class FilterProxy:
     """Lets the browser out where `rule` allows. `refusals` holds the latest connections that were not let out."""
 
+    _server: asyncio.Server
+
     def __init__(self, rule: Egress) -> None:
         self.rule = rule
         self.refusals: deque[EgressRefusal] = deque(maxlen=_REMEMBERED)
-        self._server: asyncio.Server | None = None
         self._open: set[asyncio.Task[None]] = set()
 
     @property
     def address(self) -> str:
         """Where the browser finds it."""
-        if self._server is None:
-            raise RuntimeError("the proxy has not been started")
         port = self._server.sockets[0].getsockname()[1]
         return f"http://127.0.0.1:{port}"
 
@@ -241,50 +238,39 @@ class FilterProxy:
 
     async def close(self) -> None:
         """Stop listening and drop every connection."""
-        if self._server is not None:
-            self._server.close()
+        self._server.close()
         for task in tuple(self._open):
             task.cancel()
         if self._open:
             await asyncio.wait(tuple(self._open), timeout=1.0)
-        if self._server is not None:
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._server.wait_closed(), 1.0)
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._server.wait_closed(), 1.0)
 
     def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Serve a connection in a task of ours: asyncio would report one that `close` cancels as a failure."""
-        task = asyncio.get_running_loop().create_task(self._serve_safely(reader, writer))
+        task = asyncio.get_running_loop().create_task(self._serve(reader, writer))
         self._open.add(task)
         task.add_done_callback(self._open.discard)
 
-    async def _serve_safely(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            await self._serve(reader, writer)
-        except (OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, ValueError):
-            pass  # the browser went away, or sent what is no request: nobody is there to be told
-        finally:
-            writer.close()
-
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        head = _parse(await reader.readuntil(b"\r\n\r\n"))
-        host, port = _destination(head)
-        try:
-            upstream = await self._connect(host, port)
-        except _NotConnected as error:
-            if error.refusal is not None:
-                self.refusals.append(error.refusal)
-            writer.write(_respond(403, error.refusal.reason) if error.refusal else _respond(502, "unreachable"))
-            await writer.drain()
-            return
-        try:
-            if head.method == "CONNECT":
-                writer.write(b"HTTP/1.1 200 Connected\r\n\r\n")
+        faults = (OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, ValueError)
+        with closing(writer), suppress(*faults):  # the browser went away, or sent something else: nobody waits
+            head = _parse(await reader.readuntil(b"\r\n\r\n"))
+            try:
+                far_reader, far_writer = await self._connect(*_find_destination(head))
+            except _NotConnected as error:
+                if error.refusal is not None:
+                    self.refusals.append(error.refusal)
+                writer.write(_respond(403, error.refusal.reason) if error.refusal else _respond(502, "unreachable"))
                 await writer.drain()
-            else:
-                upstream[1].write(_forward(head))
-            await _relay((reader, writer), upstream)
-        finally:
-            upstream[1].close()
+                return
+            with closing(far_writer):
+                if head.method == "CONNECT":
+                    writer.write(b"HTTP/1.1 200 Connected\r\n\r\n")
+                    await writer.drain()
+                else:
+                    far_writer.write(_forward(head))
+                await _relay((reader, writer), (far_reader, far_writer))
 
     async def _connect(self, host: str, port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         """A connection to the host, at an address that was judged. Raises _NotConnected: no connection."""
@@ -297,7 +283,7 @@ class FilterProxy:
         if addresses and not allowed:
             raise _NotConnected(EgressRefusal(host, port, "private"))
         for address in allowed:
-            with contextlib.suppress(OSError, TimeoutError):
+            with suppress(OSError, TimeoutError):
                 return await asyncio.wait_for(asyncio.open_connection(address, port), _CONNECT_SECONDS)
         raise _NotConnected
 
@@ -314,11 +300,11 @@ async def _resolve(host: str, port: int) -> tuple[str, ...]:
 def _parse(raw: bytes) -> _Head:
     """The head of a request. Raises ValueError: not a request."""
     first, *headers = raw[:-4].split(b"\r\n")
-    method, target, version = first.decode("latin-1").split(" ")
-    return _Head(method, target, version, tuple(headers))
+    method, target, _version = first.decode("latin-1").split(" ")
+    return _Head(method, target, headers)
 
 
-def _destination(head: _Head) -> tuple[str, int]:
+def _find_destination(head: _Head) -> tuple[str, int]:
     """The host and port a request is for. Raises ValueError: it names none."""
     parts = urlsplit(f"//{head.target}" if head.method == "CONNECT" else head.target)
     if not parts.hostname or (head.method != "CONNECT" and parts.scheme != "http"):
@@ -360,7 +346,7 @@ async def _relay(near: _End, far: _End) -> None:
 
 
 async def _pass_on(source: asyncio.StreamReader, target: asyncio.StreamWriter) -> None:
-    with contextlib.suppress(OSError):  # one end hung up: the end of its stream tells the other
+    with suppress(OSError):  # one end hung up: the end of its stream tells the other
         while data := await source.read(_CHUNK):
             target.write(data)
             await target.drain()

@@ -115,15 +115,15 @@ class Secrets:
         self._add(made)
         return made
 
-    def mentioned_in(self, text: str) -> bool:
+    def has_placeholder(self, text: str) -> bool:
         """Whether `text` has a placeholder, known or not."""
         return _PLACEHOLDER.search(text) is not None
 
-    def stands_for_one(self, text: str) -> bool:
+    def is_placeholder(self, text: str) -> bool:
         """Whether `text` is a placeholder and nothing else."""
         return _PLACEHOLDER.fullmatch(text) is not None
 
-    def named_in(self, text: str) -> tuple[Secret, ...]:
+    def list_named(self, text: str) -> tuple[Secret, ...]:
         """The secrets of the placeholders in `text`. Raises KeyError: no secret of a name, which is its argument."""
         return tuple(self._known[name] for name in dict.fromkeys(_PLACEHOLDER.findall(text)))
 

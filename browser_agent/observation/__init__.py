@@ -17,9 +17,9 @@ class _Value(BaseModel):
 
 
 class Control(_Value):
-    """One element that can be acted on. `value` is never a password: those read as dots.
+    """One element that can be acted on. The `value` of a password field is dots.
 
-    `submits` says that it sends a form off by POST, as the page's own document has it.
+    `submits`: it sends a form by POST, according to the page's document.
     """
 
     ref: str
@@ -34,8 +34,8 @@ class Control(_Value):
 class Link(_Value):
     """One link.
 
-    `url` is absolute, `section` the title of the section it stands in ("" before the first); `main` says whether it is
-    in the page's main part rather than its navigation, header or footer.
+    `url` is absolute; `section` is the title of its section, "" before the first; `main`: it is in the page's main part
+    and not in its navigation, header or footer.
     """
 
     ref: str | None
@@ -45,7 +45,7 @@ class Link(_Value):
     main: bool = True
 
 
-class Section(_Value):
+class PageSection(_Value):
     """A stretch of the main text under one heading, or under one defined term.
 
     `level` is 1 to 6 for headings and 7 for a defined term (`dt`/`dd`); `defined_name` is the name a definition
@@ -61,57 +61,49 @@ class Section(_Value):
 
 
 class SearchBox(_Value):
-    """The site's search: a field to type into (`ref`), and where its form goes.
-
-    `ref` is None when the form is there but its field is not shown; `action` is "" when there is no form, or one that
-    only a script answers.
+    """The site's search, if an address alone asks it: where its form goes, the field's parameter, the form's hidden
+    fields.
     """
 
-    ref: str | None
     action: str
     param: str
-    method: Literal["get", "post"] = "get"
+    extra: tuple[tuple[str, str], ...] = ()
 
-    def address(self, words: str) -> str | None:
-        """Where a search for `words` leads by address alone; None where only typing into the field will do."""
-        if not self.action or not self.param or self.method != "get":
-            return None
+    def address(self, words: str) -> str:
+        """Return the address of a search for words."""
         parts = urlsplit(self.action)
-        others = [(name, value) for name, value in parse_qsl(parts.query, True) if name != self.param]
+        others = [(name, value) for name, value in (*parse_qsl(parts.query, True), *self.extra) if name != self.param]
         return urlunsplit((*parts[:3], urlencode([*others, (self.param, words)]), ""))
 
 
 class IndexedPage(_Value):
-    """A page that a site's search index knows; `size` is how many different words it keeps of it."""
+    """A page that a site's search index knows."""
 
     url: str
     title: str
-    size: int
 
 
-class Listed(_Value):
-    """One word of a search, and the pages listed under it, by their place in `SiteIndex.pages`.
-
-    `titled` are those whose title has the word, `headed` those with a section title or an entry of the site's index that does.
+class IndexedWord(_Value):
+    """A word of a search, and the pages that have it, by their place in `SiteIndex.pages`; in `titled` as a word of a
+    title.
     """
 
     word: str
     pages: tuple[int, ...]
     titled: tuple[int, ...] = ()
-    headed: tuple[int, ...] = ()
 
 
 class SiteIndex(_Value):
-    """What the site's own search keeps of the words it was asked for: every page it knows, and where each of these words stands."""
+    """The part of a site's search index that concerns one search: all its pages, and the pages that have each word."""
 
     pages: tuple[IndexedPage, ...]
-    words: tuple[Listed, ...]
+    words: tuple[IndexedWord, ...]
 
 
-class Cut(_Value):
-    """A stretch the text leaves out.
+class PageCut(_Value):
+    """A stretch that the text leaves out.
 
-    `what` says what it holds, `ref` expands it with Read, `page` is where it begins when the whole page is read.
+    `what` describes it, `ref` expands it with Read, `page` is its first page when the whole page is read.
     """
 
     what: str
@@ -136,23 +128,33 @@ class TabInfo(_Value):
 
 
 class Extracted(_Value):
-    """What a page gave for a JSON schema: the value, None if the page has nothing of it, and the names that the page does not have."""
+    """What a page gave for a JSON schema: the value, None if the page has nothing of it, and the names that the page
+    does not have.
+    """
 
     value: Any
     missing: tuple[str, ...] = ()
 
 
 class Observation(_Value):
-    """What stands on the page now.
+    """One look at a page.
 
-    `text` is what a decider reads: it never exceeds the token budget it was asked for, `tokens` is its cost (o200k),
-    and it holds refs in the form `[e12]`. `view` says what kind of text it is: the pruned page, what changed on it, one page of the whole,
-    one element in full, what was found, or what was extracted (then `extracted` holds it whole). `full` is the whole snapshot, for the log. `fingerprint` is equal for two
-    observations of the same address with the same content. `refs` holds every control the browser reports, also those
-    that `text` leaves out; a ref lives for one observation. `pages` is how many pages reading the whole takes. `index` is there where
-    the page holds the site's search index itself, as some results pages do. `heading` is what `text` begins with, whatever the view: title, address, notes.
-    `lines` are all lines of the page, `places` those that the next of its kind in one answer leaves out: what was found and stands whole in `text`, what was read, and
-    `standing` those of menus and of links alone, by which they are known again on other pages.
+    Attributes:
+        fingerprint: equal for two observations of the same address with the same content.
+        heading: the first lines of `text`, whatever the view: title, address, notes.
+        text: what a decider reads, with refs in the form `[e12]`, within the token budget that was asked for.
+        tokens: the cost of `text`, in o200k tokens.
+        view: the kind of text: the pruned page, its changes, a page of the whole or an element in full, found places,
+            or values, which `extracted` has all.
+        page: which page of the whole it is, from 1; `pages`, how many there are.
+        full: the whole snapshot, for the log.
+        refs: every control that the browser reports, also those that `text` leaves out. A ref lives for one
+            observation.
+        index: the site's search index, if the page has it, as some results pages do.
+        cut: the stretches that `text` leaves out.
+        lines: all lines of the page.
+        places: the lines that the next find or read in one answer leaves out, as `text` has them.
+        standing: the names of lines of menus and of links alone, by which they are known again on other pages.
     """
 
     url: str
@@ -168,10 +170,10 @@ class Observation(_Value):
     full: str = Field(repr=False)
     refs: Mapping[str, Control] = Field(repr=False)
     links: tuple[Link, ...] = Field(default=(), repr=False)
-    sections: tuple[Section, ...] = Field(default=(), repr=False)
+    sections: tuple[PageSection, ...] = Field(default=(), repr=False)
     search: SearchBox | None = None
     index: SiteIndex | None = Field(default=None, repr=False)
-    cut: tuple[Cut, ...] = ()
+    cut: tuple[PageCut, ...] = ()
     dialog: OpenDialog | None = None
     tabs: tuple[TabInfo, ...] = ()
     extracted: Extracted | None = None

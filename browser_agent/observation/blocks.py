@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from browser_agent.observation import Section
+from browser_agent.observation import PageSection
 from browser_agent.observation.inline import FIELDS, INLINE, INTERACTIVE, REF, clean, is_actionable, is_inline, render
 from ctxfold.log.page import Node
 
@@ -29,7 +29,7 @@ _LONG_VALUE = 400
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Rows or items that stand together: a table, a list. `ref` addresses the whole."""
+    """The rows of one table or the items of one list. `ref` addresses the whole."""
 
     id: int
     kind: str
@@ -41,9 +41,13 @@ class Group:
 class Block:
     """One piece of the page in one line (code keeps its words, not its lines: the snapshot has none).
 
-    `region` is the landmark it stands in; `section` the heading above it; `level` 1 to 6 for a heading, else 0; 7 for
-    a term that is defined; `row` its place within `group`; `refs` every ref in `text`; `links` how many of those are
-    links and `controls` how many are fields, buttons and the like; `ref` addresses the element it was made of.
+    Attributes:
+        region: the landmark it is in.
+        section: the heading above it.
+        level: 1 to 6 for a heading, 7 for a defined term, else 0.
+        row: its place in `group`.
+        refs: every ref in `text`; `links` of them are links, `controls` are fields, buttons and the like.
+        ref: the element it was made of.
     """
 
     text: str
@@ -62,7 +66,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where in the page a node stands."""
+    """The part of the page that a node is in."""
 
     region: str = "body"
     group: Group | None = None
@@ -123,7 +127,9 @@ def blocks(root: Node) -> tuple[Block, ...]:
 
 
 def find_owners(blocks: Sequence[Block]) -> tuple[int | None, ...]:
-    """For each block the place of the one it belongs to: the entry a note is nested in, the term it defines; None for most."""
+    """For each block the place of the one it belongs to: the entry a note is nested in, the term it defines; None for
+    most.
+    """
     found: list[int | None] = []
     open_at: list[int] = []
     term: int | None = None
@@ -140,7 +146,9 @@ def find_owners(blocks: Sequence[Block]) -> tuple[int | None, ...]:
 
 
 def blocks_under(blocks: Sequence[Block], ref: str | None) -> tuple[Block, ...]:
-    """The heading that `ref` addresses and what stands under it, up to the next of its level; nothing where it addresses no heading."""
+    """Return the heading that `ref` addresses and the text under it, up to the next of its level; nothing if `ref` is
+    not of a heading.
+    """
     start = next((at for at, block in enumerate(blocks) if block.level and block.ref == ref), None)
     if start is None:
         return ()
@@ -173,12 +181,12 @@ def _flow(writer: _Writer, nodes: tuple[Node, ...], place: _Place, ref: str | No
 
 
 def _are_boxes(nodes: tuple[Node, ...]) -> bool:
-    """Whether the plain elements among `nodes` stand for themselves: there are several, and no text runs between them."""
+    """Return whether the plain elements among `nodes` are boxes: there are several, and no text runs between them."""
     return sum(node.role == "generic" for node in nodes) > 1 and not any(node.role == "text" for node in nodes)
 
 
 def _one_line(node: Node) -> bool:
-    """Whether `node` may stand in one line: nothing in it breaks lines, and it is no stack of boxes with controls."""
+    """Return whether `node` fits one line: nothing in it breaks lines, and it is not a stack of boxes with controls."""
     if not is_inline(node) or any(_is_long(inner) for inner in node.walk() if inner is not node):
         return False
     if node.role != "generic" or sum(is_actionable(inner) for inner in node.walk()) < _STACK:
@@ -187,7 +195,7 @@ def _one_line(node: Node) -> bool:
 
 
 def _is_long(node: Node) -> bool:
-    """Whether `node` is a field that holds so much that its line will be cut: what stands beside it is kept out of that."""
+    """Return whether `node` is a field with so long a value that its line will be cut: its neighbours keep out of it."""
     return node.role in FIELDS and len(node.text) > _LONG_VALUE
 
 
@@ -218,7 +226,7 @@ def _block(writer: _Writer, node: Node, place: _Place) -> None:
 
 
 def _container(writer: _Writer, node: Node, place: _Place) -> None:
-    """A node that only holds others. What it says of itself stands before them."""
+    """Write a node that only holds others: first its own words, then theirs."""
     bare = replace(node, children=())
     if node.clickable or node.role in _BARS or node.name:
         writer.put([bare], place, ref=node.ref)
@@ -289,7 +297,7 @@ def _bar(writer: _Writer, items: list[Node], place: _Place, ref: str | None) -> 
 
 
 def _item(writer: _Writer, node: Node, place: _Place) -> None:
-    """An item: its own words in one line, then what is nested in it."""
+    """Write an item: its own words in one line, then the nodes nested in it."""
     lead: list[Node] = []
     rest = list(node.children)
     while rest and is_inline(rest[0]):
@@ -300,16 +308,17 @@ def _item(writer: _Writer, node: Node, place: _Place) -> None:
         _flow(writer, tuple(rest), replace(place, indent=place.indent + 1), node.ref)
 
 
-# A snapshot tells each piece of a line apart, and not whether a space stood between them: `queue.` and `Empty` are one name. The document's own lines say.
+# A snapshot tells each piece of a line apart, and not whether a space stood between them: `queue.` and `Empty` are one
+# name. The document's own lines say.
 
 
-def respace(blocks: Sequence[Block], sections: Iterable[Section]) -> tuple[Block, ...]:
+def respace(blocks: Sequence[Block], sections: Iterable[PageSection]) -> tuple[Block, ...]:
     """`blocks` with the spaces of the document's lines, where a line has the same letters."""
     lines = {_squashed(line): line for line in _lines(sections) if " " in line or len(line) > 1}
     return tuple(_respaced(block, lines) for block in blocks)
 
 
-def _lines(sections: Iterable[Section]) -> Iterable[str]:
+def _lines(sections: Iterable[PageSection]) -> Iterable[str]:
     for section in sections:
         for text in (section.title, section.text):
             yield from (clean(line) for line in text.split("\n"))
@@ -329,7 +338,9 @@ def _as_in(text: str, lines: Mapping[str, str]) -> str:
 
 
 def _laid_on(text: str, line: str) -> str:
-    """The letters and refs of `text` with the spaces of `line`, which has the same letters. Numbers of two elements stay apart: `1` and a link `2` are no `12`."""
+    """The letters and refs of `text` with the spaces of `line`, which has the same letters. Numbers of two elements
+    stay apart: `1` and a link `2` are no `12`.
+    """
     made: list[str] = []
     at = 0
     last, gap = "", False

@@ -6,75 +6,86 @@ import asyncio
 import json
 import re
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from importlib.resources import files
-from types import MappingProxyType
 from urllib.parse import urlsplit
 
 from playwright.async_api import Error, Frame, Page
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from browser_agent.observation import OpenDialog, Section, SiteIndex, TabInfo
+from browser_agent.observation import OpenDialog, PageSection, SearchBox, SiteIndex, TabInfo
 from browser_agent.observation.inline import cut, is_actionable
 from browser_agent.observation.masks import FIELD_LINES, IS_PASSWORD, mask_passwords
 from ctxfold.log.page import Node
 
-_SCRIPT = files("browser_agent.observation").joinpath("icon.js").read_text(encoding="utf-8")
+_ICON_SCRIPT = files("browser_agent.observation").joinpath("icon.js").read_text(encoding="utf-8")
+_REF = re.compile(r" \[ref=([^\]]+)\]")
 _WORDLESS = re.compile(
     r"^( *)- (?:button|menuitem|tab|(?:generic|img|listitem|cell|gridcell)(?=.* \[cursor=))((?: \[[^\]]*\])+):?$"
 )
 _NAMED = re.compile(r'^ *- generic "')
 _BARE = re.compile(r"^ *- (?:generic|img)(?: \[[^\]]*\])*:?$")
-_REF = re.compile(r" \[ref=([^\]]+)\]")
 _UNSAFE = re.compile(r"[^\w#.-]+")
-_MOST = 80
-_LENGTH = 40
-_SECONDS = 2.0
+_ICONS, _EDITORS, _FIXED_FIELDS = 80, 10, 60
+"""Elements that are asked for the name of their icon, for the text of their editor, and whether they are read-only."""
+_ICON_NAME = 40
+"""Characters of an icon's name."""
+_ELEMENT_SECONDS, _FRAME_SECONDS, _PART_SECONDS = 2.0, 0.5, 2.0
+"""How long an element may take to answer, a frame of another site, and a frame of the page's own site, whose text is
+read.
+"""
 
 
-async def name_icons(page: Page, yaml: str) -> str:
-    """The snapshot with a name for each of the first controls without words, such as `(icon trash)`, where their page has one."""
-    lines = yaml.split("\n")
+async def _ask_elements(page: Page, lines: Sequence[str], script: str) -> list[str]:
+    """Return what the elements of snapshot lines answer to a script; "" for one that went away."""
+
+    async def ask(line: str) -> str:
+        ref = _REF.search(line)
+        try:
+            async with asyncio.timeout(_ELEMENT_SECONDS):
+                return str(await page.get_by_ref(ref[1]).evaluate(script)) if ref else ""
+        except (Error, TimeoutError):
+            return ""  # the next look shows what replaced it
+
+    return list(await asyncio.gather(*map(ask, lines)))
+
+
+async def _name_icons(page: Page, lines: list[str]) -> None:
+    """Name the first controls without words, such as `(icon trash)`, if their page has a name."""
     found = [
-        (number, mark[1], ref[1])
+        (number, mark[1])
         for number, line in enumerate(lines)
-        if (mark := _WORDLESS.match(line)) and (ref := _REF.search(line)) and _is_wordless(lines, number, len(mark[1]))
-    ][:_MOST]
-    names = await asyncio.gather(*(_ask(page, ref) for _, _, ref in found))
-    for (number, indent, _), name in zip(found, names, strict=True):
-        if name:
+        if (mark := _WORDLESS.match(line)) and _is_wordless(lines, number, len(mark[1]))
+    ][:_ICONS]
+    names = await _ask_elements(page, [lines[number] for number, _ in found], _ICON_SCRIPT)
+    for (number, indent), name in zip(found, names, strict=True):
+        if plain := cut(_UNSAFE.sub(" ", name).strip(), _ICON_NAME):
             role, marks = lines[number][len(indent) + 2 :].split(" ", 1)
-            lines[number] = f'{indent}- {role} "(icon {name})" {marks}'
-    return "\n".join(lines)
+            lines[number] = f'{indent}- {role} "(icon {plain})" {marks}'
 
 
-def _is_wordless(lines: list[str], number: int, depth: int) -> bool:
-    """Whether nothing beneath a line says a word, nor does what holds it alone."""
+def _is_wordless(lines: Sequence[str], number: int, depth: int) -> bool:
+    """Return whether nothing in an element has a word, nor the element that holds it alone."""
     inner = depth
     for line in reversed(lines[:number]):
-        above = len(line) - len(line.lstrip(" "))
+        above = _indent(line)
         if above < inner and not _BARE.match(line):
             if _NAMED.match(line):
                 return False
             break
         inner = min(inner, above)
     for line in lines[number + 1 :]:
-        if len(line) - len(line.lstrip(" ")) <= depth:
+        if _indent(line) <= depth:
             return True
         if not _BARE.match(line):
             return False
     return True
 
 
-async def _ask(page: Page, ref: str) -> str:
-    try:
-        async with asyncio.timeout(_SECONDS):
-            said = await page.get_by_ref(ref).evaluate(_SCRIPT)
-    except (Error, TimeoutError):
-        return ""  # it went away: the next look shows what stands there then
-    return cut(_UNSAFE.sub(" ", str(said)).strip(), _LENGTH)
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip(" "))
 
 
 _LISTENERS_SCRIPT = files("browser_agent.observation").joinpath("listeners.js").read_text(encoding="utf-8")
@@ -82,8 +93,11 @@ _END = "function () { for (const look of this) look.cancel(); }"
 
 
 @asynccontextmanager
-async def pointed_at(page: Page) -> AsyncIterator[None]:
-    """Inside, what scripts of the page listen on has the cursor of a control; its document is not changed. Raises playwright.async_api.Error: the page crashed or was closed."""
+async def mark_listeners(page: Page) -> AsyncIterator[None]:
+    """Give elements that scripts of the page listen on the cursor of a control, until the end of the block.
+
+    The page's document is not changed. Raises playwright.async_api.Error: the page crashed or was closed.
+    """
     session = await page.context.new_cdp_session(page)
     try:
         # Only a console of the browser may ask what is listened to.
@@ -102,11 +116,7 @@ async def pointed_at(page: Page) -> AsyncIterator[None]:
 _CAPTURE_SCRIPT = files("browser_agent.observation").joinpath("structure.js").read_text(encoding="utf-8")
 _CAPTURE_SCRIPT = _CAPTURE_SCRIPT.replace("IS_PASSWORD", IS_PASSWORD)
 _FRAMES = 20
-_EDITORS = 10
-_FIELDS_ASKED = 60
 _EMPTY = re.compile(r"^ *- textbox\b.*\[ref=[^\]]+\][^:]*$")
-_FRAME_SECONDS, _PART_SECONDS = 0.5, 2.0
-"""How long a frame may take to tell of itself; one of the page's own site, whose text is read, has longer."""
 _REPLACED = ("crashed", "closed", "context was destroyed", "detached", "navigation")
 
 
@@ -114,18 +124,8 @@ class _FromPage(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
-class SearchFound(_FromPage):
-    """A search form: where it goes, and what its field is called."""
-
-    label: str
-    param: str
-    method: str
-    action: str
-    extra: tuple[tuple[str, str], ...] = ()
-
-
 class Structure(_FromPage):
-    """What the live document told of itself: page data, checked for shape and never trusted."""
+    """What a script read from the live document: page data, checked for shape and never trusted."""
 
     title: str = ""
     base: str = ""
@@ -134,8 +134,8 @@ class Structure(_FromPage):
     secrets: tuple[str, ...] = ()
     shown: tuple[str, ...] = ()
     submits: tuple[str, ...] = ()
-    sections: tuple[Section, ...] = ()
-    searches: tuple[SearchFound, ...] = ()
+    sections: tuple[PageSection, ...] = ()
+    search: SearchBox | None = None
     drawn: tuple[str, ...] = ()
     editors: int = 0
     fixed: int = 0
@@ -144,13 +144,19 @@ class Structure(_FromPage):
 
 @dataclass(frozen=True, slots=True)
 class Capture:
-    """A page at one moment. `yaml` is its whole snapshot, passwords as dots; `frames` the address of each frame's ref; `notes` what cannot be seen in it."""
+    """A page at one moment.
+
+    Attributes:
+        yaml: the whole snapshot, with passwords as dots.
+        frames: the address of each frame by its ref.
+        notes: what cannot be seen in the snapshot.
+    """
 
     url: str
     status: int | None
     yaml: str
     structure: Structure
-    frames: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    frames: Mapping[str, str] = field(default_factory=dict)
     dialog: OpenDialog | None = None
     tabs: tuple[TabInfo, ...] = ()
     notes: tuple[str, ...] = ()
@@ -168,35 +174,46 @@ async def capture_page(page: Page, status: int | None, seconds: float) -> Captur
         TimeoutError: the page did not answer in time: it is hung, or very large.
         playwright.async_api.Error: the page crashed or was closed.
     """
-    async with asyncio.timeout(seconds), pointed_at(page):
+    async with asyncio.timeout(seconds), mark_listeners(page):
         structures, yaml = await asyncio.gather(
-            _structures(page), page.aria_snapshot(mode="ai", timeout=seconds * 1000)
+            _read_frames(page), page.aria_snapshot(mode="ai", timeout=seconds * 1000)
         )
     found = [structure for structure in structures if structure is not None]
     secrets = tuple(secret for structure in found for secret in structure.secrets)
     own = structures[0] or Structure()
+    framed = (
+        section.model_copy(update={"anchor": ""})  # no fragment of the page's address leads into a frame
+        for structure in structures[1:]
+        if structure is not None
+        for section in structure.sections
+    )
     whole = own.model_copy(
         update={
-            "hidden": tuple(run for structure in found for run in structure.hidden),
-            "veiled": tuple(text for structure in found for text in structure.veiled),
-            "submits": tuple(name for structure in found for name in structure.submits),
-            "drawn": tuple(one for structure in found for one in structure.drawn),
-            "sections": (*own.sections, *_collect_sections(structures[1:])),
+            **{
+                name: tuple(one for structure in found for one in getattr(structure, name))
+                for name in ("hidden", "veiled", "submits", "drawn")
+            },
+            "sections": (*own.sections, *framed),
             "secrets": (),
         }
     )
+    lines = yaml.split("\n")
     if any(structure.editors for structure in found):
-        yaml = await _with_edited(page, yaml)
+        await _fill_editors(page, lines)
     if any(structure.fixed for structure in found):
-        yaml = await _with_fixed(page, yaml)
-    yaml = await name_icons(page, yaml)
+        await _mark_read_only(page, lines)
+    await _name_icons(page, lines)
+    yaml = "\n".join(lines)
     yaml = mask_passwords(yaml.encode("utf-8", "replace").decode(), secrets, every_field=len(found) < len(structures))
-    return Capture(page.url, status, yaml, whole, await _frames(page, yaml))
+    return Capture(page.url, status, yaml, whole, await _find_frames(page, lines))
 
 
 async def flat_capture(page: Page, status: int | None, why: str) -> Capture:
-    """The words of a page that no snapshot could be made of, written as one without refs. Raises playwright.async_api.Error: the page crashed or was closed."""
-    found = await _structure(page.main_frame, whole=True) or Structure()
+    """Write the words of a page that no snapshot could be made of as a snapshot without refs.
+
+    Raises playwright.async_api.Error: the page crashed or was closed.
+    """
+    found = await _read_frame(page.main_frame, whole=True) or Structure()
     lines = [f"- text: {json.dumps(why)}"]
     for section in found.sections:
         if section.title:
@@ -205,20 +222,13 @@ async def flat_capture(page: Page, status: int | None, why: str) -> Capture:
     return Capture(page.url, status, "\n".join(lines), found.model_copy(update={"hidden": (), "secrets": ()}))
 
 
-async def _structures(page: Page) -> list[Structure | None]:
-    """What each frame tells of itself, the page's own first; None for one that found nothing that can be used."""
+async def _read_frames(page: Page) -> list[Structure | None]:
+    """Return what each frame says, the page's own first; None for one without a usable answer."""
     frames = [page.main_frame, *[frame for frame in page.frames if frame != page.main_frame][:_FRAMES]]
-    return list(await asyncio.gather(*(_structure(frame, whole=i == 0) for i, frame in enumerate(frames))))
+    return list(await asyncio.gather(*(_read_frame(frame, whole=i == 0) for i, frame in enumerate(frames))))
 
 
-def _collect_sections(found: Sequence[Structure | None]) -> Iterator[Section]:
-    """The text of frames; no fragment of the page's own address leads into one."""
-    for structure in found:
-        if structure is not None:
-            yield from (section.model_copy(update={"anchor": ""}) for section in structure.sections)
-
-
-async def _structure(frame: Frame, *, whole: bool) -> Structure | None:
+async def _read_frame(frame: Frame, *, whole: bool) -> Structure | None:
     part = not whole and _is_part(frame)
     try:
         found = frame.evaluate(_CAPTURE_SCRIPT, [whole or part, whole])
@@ -227,91 +237,56 @@ async def _structure(frame: Frame, *, whole: bool) -> Structure | None:
     except (ValidationError, ValueError, TimeoutError):
         return None
     except Error as error:
-        if whole and _is_replaced(error):
+        if whole and any(sign in error.message.lower() for sign in _REPLACED):  # the document is gone
             raise
         return None
 
 
-def _is_replaced(error: Error) -> bool:
-    """Whether the document is not there any more."""
-    return any(sign in error.message.lower() for sign in _REPLACED)
-
-
 def _is_part(frame: Frame) -> bool:
-    """Whether a frame is a part of the site: what other sites put into a page, such as advertisements, is none of its text."""
+    """Return whether a frame is of the page's own site: advertisements of other sites are not the page's text."""
     around: Frame | None = frame
     while around is not None and around.url.startswith("about:"):
         around = around.parent_frame
     return around is not None and urlsplit(around.url)[:2] == urlsplit(frame.page.url)[:2]
 
 
-async def _with_edited(page: Page, yaml: str) -> str:
-    """The snapshot with what stands in editors of rich text, of which it leaves out the words that stand in no element."""
-    lines = yaml.split("\n")
-    empty = [number for number, line in enumerate(lines) if _EMPTY.match(line) and not _holds(lines, number)][:_EDITORS]
-    texts = await asyncio.gather(
-        *(_ask_capture(page, lines[at], "e => e.isContentEditable ? e.innerText : ''") for at in empty)
-    )
-    for number, text in zip(empty, texts, strict=True):
-        if text:
-            lines[number] += f": {json.dumps(text)}"
-    return "\n".join(lines)
+async def _fill_editors(page: Page, lines: list[str]) -> None:
+    """Add the text of editors of rich text: the snapshot leaves out words that are in no element."""
+    empty = [
+        at
+        for at, (line, after) in enumerate(zip(lines, [*lines[1:], ""], strict=True))
+        if _EMPTY.match(line) and _indent(after) <= _indent(line)
+    ][:_EDITORS]
+    script = "e => e.isContentEditable ? e.innerText : ''"
+    for at, text in zip(empty, await _ask_elements(page, [lines[at] for at in empty], script), strict=True):
+        lines[at] += f": {json.dumps(text)}" if text else ""
 
 
-async def _with_fixed(page: Page, yaml: str) -> str:
-    """The snapshot with a mark on the fields that are read-only, of which it says nothing."""
-    lines = yaml.split("\n")
-    fields = [
-        number for number, line in enumerate(lines) if line.lstrip(" ").startswith(FIELD_LINES) and "[ref=" in line
-    ]
-    fixed = await asyncio.gather(
-        *(_ask_capture(page, lines[at], "e => e.readOnly ? 'yes' : ''") for at in fields[:_FIELDS_ASKED])
-    )
-    for number in (at for at, said in zip(fields, fixed, strict=False) if said):
-        lines[number] = lines[number].replace(" [ref=", " [read-only] [ref=", 1)
-    return "\n".join(lines)
+async def _mark_read_only(page: Page, lines: list[str]) -> None:
+    """Mark the fields that are read-only, which the snapshot does not say."""
+    fields = [at for at, line in enumerate(lines) if line.lstrip(" ").startswith(FIELD_LINES) and "[ref=" in line]
+    fields = fields[:_FIXED_FIELDS]
+    script = "e => e.readOnly ? 'yes' : ''"
+    for at, answer in zip(fields, await _ask_elements(page, [lines[at] for at in fields], script), strict=True):
+        if answer:
+            lines[at] = lines[at].replace(" [ref=", " [read-only] [ref=", 1)
 
 
-def _holds(lines: Sequence[str], number: int) -> bool:
-    """Whether anything stands beneath a line."""
-    depth = len(lines[number]) - len(lines[number].lstrip(" "))
-    after = lines[number + 1] if number + 1 < len(lines) else ""
-    return len(after) - len(after.lstrip(" ")) > depth
+async def _find_frames(page: Page, lines: Sequence[str]) -> dict[str, str]:
+    """Return the address of each frame by its ref, for the links in it."""
+    refs = [ref[1] for line in lines if line.lstrip(" ").startswith("- iframe ") and (ref := _REF.search(line))]
 
+    async def find_address(ref: str) -> str:
+        try:
+            async with asyncio.timeout(_FRAME_SECONDS):
+                handle = await page.get_by_ref(ref).element_handle(timeout=_FRAME_SECONDS * 1000)
+                frame = await handle.content_frame()
+                return frame.url if frame is not None else ""
+        except (Error, TimeoutError):
+            return ""  # the frame went away: its links keep the addresses they have
 
-async def _ask_capture(page: Page, line: str, script: str) -> str:
-    """What the element of a line says to a script."""
-    try:
-        async with asyncio.timeout(_PART_SECONDS):
-            field = page.get_by_ref(line.partition("[ref=")[2].partition("]")[0])
-            return str(await field.evaluate(script))
-    except (Error, TimeoutError):
-        return ""  # it went away: the next look shows what stands there then
-
-
-async def _frames(page: Page, yaml: str) -> Mapping[str, str]:
-    """The address behind each frame's ref, for the links within."""
-    if "- iframe " not in yaml:
-        return MappingProxyType({})
-    refs = [line.partition("[ref=")[2].partition("]")[0] for line in yaml.split("\n") if _is_frame(line)]
-    if not refs:
-        return MappingProxyType({})
-    found = await asyncio.gather(*(_address(page, ref) for ref in refs[:_FRAMES]))
-    return MappingProxyType({ref: url for ref, url in zip(refs, found, strict=False) if url})
-
-
-def _is_frame(line: str) -> bool:
-    return line.lstrip(" ").startswith("- iframe ") and "[ref=" in line
-
-
-async def _address(page: Page, ref: str) -> str:
-    try:
-        async with asyncio.timeout(_FRAME_SECONDS):
-            handle = await page.get_by_ref(ref).element_handle(timeout=_FRAME_SECONDS * 1000)
-            frame = await handle.content_frame()
-            return frame.url if frame is not None else ""
-    except (Error, TimeoutError):
-        return ""  # the frame went away: its links keep the addresses they have
+    found = await asyncio.gather(*map(find_address, refs[:_FRAMES]))
+    return {ref: url for ref, url in zip(refs, found, strict=False) if url}
 
 
 _SHORT = 4
@@ -322,7 +297,7 @@ def remove_hidden(root: Node, hidden: Sequence[Sequence[str]], veiled: Sequence[
 
     Returns:
         The snapshot without as many occurrences of each run as are unseen, and how many were left out. A text that
-        stands on the page once seen and once unseen stays once.
+        the page has once seen and once unseen stays once.
     """
     remover = _Remover([tuple(run) for run in hidden], frozenset(veiled))
     root = remover.node(root)
@@ -348,7 +323,7 @@ class _Remover:
         return [run for run in self._counts.elements() if len(run) > 1]
 
     def node(self, node: Node) -> Node:
-        """`node` without what is unseen in it."""
+        """Return `node` without its unseen texts."""
         if not self._counts and not self._veiled:
             return node
         children = tuple(kept for kept in (self._child(child) for child in node.children) if kept is not None)

@@ -43,7 +43,7 @@ def terms(text: str) -> frozenset[str]:
 
 
 def first_mention(text: str, wanted: frozenset[str]) -> int:
-    """Where the rarest of some words that stand in `text` first stands; 0 where none does."""
+    """Return the place of the rarest of some words in `text`; 0 if it has none."""
     lower = text.lower()
     found = [(lower.count(word), -len(word), word) for word in wanted if word in lower]
     return lower.find(min(found)[2]) if found else 0
@@ -73,10 +73,10 @@ INLINE = INTERACTIVE | {
     "code", "deletion", "emphasis", "generic", "img", "image", "insertion", "mark", "strong", "subscript",
     "superscript", "text", "time", "meter", "progressbar", "math",
 }  # fmt: skip
-"""Roles that may share a line with what stands beside them."""
+"""Roles that may share a line with their neighbours."""
 
 AROUND = frozenset({"navigation", "banner", "contentinfo", "complementary", "search"})
-"""Regions that stand around a page's main part."""
+"""Regions around a page's main part."""
 
 AREAS = frozenset(
     {"region", "tabpanel", "table", "grid", "list", "listbox", "article", "form", "group", "dialog", "figure"}
@@ -101,15 +101,17 @@ def is_actionable(node: Node) -> bool:
 
 
 def is_inline(node: Node) -> bool:
-    """Whether everything beneath `node` may stand in one line."""
+    """Return whether everything in `node` fits one line."""
     if node.role not in _HOLDERS:
         return False
     return all(inner.role in INLINE for child in node.children for inner in child.walk())
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """One line of words; `refs` are all the refs in it, of which so many are links, so many fields, buttons and the like."""
+class PageLine:
+    """One line of words; `refs` are all the refs in it, of which so many are links, so many fields, buttons and the
+    like.
+    """
 
     text: str
     refs: tuple[str, ...]
@@ -133,12 +135,12 @@ class _Pen:
         return f"[{node.ref}]"
 
 
-def render(nodes: Sequence[Node], *, refs: bool = True) -> Line:
+def render(nodes: Sequence[Node], *, refs: bool = True) -> PageLine:
     """The words of `nodes` in one line."""
     pen = _Pen(marks=refs)
     parts = [part for part in (_render(node, pen) for node in _unlabelled(nodes)) if part]
     words = _joined(parts)
-    return Line(words if _WORDS.search(words) else "", tuple(pen.refs), pen.links, pen.controls)
+    return PageLine(words if _WORDS.search(words) else "", tuple(pen.refs), pen.links, pen.controls)
 
 
 def label(node: Node) -> str:
@@ -193,7 +195,9 @@ def _inside(node: Node, pen: _Pen) -> str:
 
 
 def _unlabelled(nodes: Sequence[Node]) -> list[Node]:
-    """`nodes` without the labels of fields that stand among them, as a field says its name itself, and without pictures whose name another says."""
+    """`nodes` without the labels of fields that stand among them, as a field says its name itself, and without pictures
+    whose name another says.
+    """
     nodes = _without_pictures(nodes)
     names = {
         _as_label(part.name)

@@ -197,9 +197,9 @@
     return [...names].slice(0, PIECES);
   };
 
-  // The forms that search, told by how they are marked up and not by what anything in them is called: a search field, a search landmark, or a form that only
-  // asks for a page and has one text to fill in. Those that can be asked by their address come first.
-  const searches = () => {
+  // The form that searches the site and is asked by its address alone. It is known by its markup and not by any name: a search field, a search
+  // landmark, or a form that only asks for a page and has one text to fill in.
+  const search = () => {
     const PLAIN = ['text', 'search'], UNTYPED = ['hidden', 'submit', 'image', 'button', 'reset', 'checkbox', 'radio'];
     const typed = form => [...form.elements].filter(part => part.nodeName === 'TEXTAREA' || (part.nodeName === 'INPUT' && !UNTYPED.includes(part.type)));
     const asks = form => form.method === 'get' && ![...form.elements].some(part => part.formMethod && part.formMethod !== 'get');
@@ -207,16 +207,15 @@
     for (const input of document.querySelectorAll('input,[role=searchbox]')) {
       const form = input.form || input.closest('form'), field = input.type === 'search' || input.getAttribute('role') === 'searchbox';
       if (input.nodeName === 'INPUT' && !PLAIN.includes(input.type)) continue;
-      const get = !form || asks(form), inside = !!input.closest('[role=search],search');
-      if (!field && !inside && !(form && get && typed(form).length === 1)) continue;
-      const label = input.getAttribute('aria-label') || (input.labels && input.labels[0] && squeeze(input.labels[0].textContent)) || input.placeholder || input.title || '';
-      const action = form && input.name ? new URL(form.getAttribute('action') || '', document.baseURI).href : '';
+      const inside = !!input.closest('[role=search],search');
+      if (!form || !input.name || !asks(form) || !(field || inside || typed(form).length === 1)) continue;
+      const action = new URL(form.getAttribute('action') || '', document.baseURI).href;
       const visible = !input.checkVisibility || input.checkVisibility({ checkVisibilityCSS: true });
       const extra = [];
-      if (form) for (const other of form.elements) if (other.type === 'hidden' && other.name) extra.push([other.name, other.value]);
-      found.push({ weight: 8 * !!(get && action) + 4 * field + 2 * inside + visible, label, param: input.name || '', method: get ? 'get' : 'post', action, extra });
+      for (const other of form.elements) if (other.type === 'hidden' && other.name) extra.push([other.name, other.value]);
+      found.push([4 * field + 2 * inside + visible, { param: input.name, action, extra }]);
     }
-    return found.sort((a, b) => b.weight - a.weight).slice(0, 3);
+    return found.length ? found.sort((a, b) => b[0] - a[0])[0][1] : null;
   };
 
   // What the site's own search keeps of the words that were asked of it, where the page holds that index itself, as Sphinx's results page does.
@@ -242,13 +241,11 @@
         const pages = headed.get(stems.get(word));
         if (pages) for (const place of all(places)) pages.add(Array.isArray(place) ? place[0] : place);
       }
-    const sizes = new Array(held.docnames.length).fill(0);
-    for (const listed of Object.values(held.terms)) for (const page of all(listed)) if (page in sizes) sizes[page] += 1;
-    const pages = held.docnames.slice(0, PAGES).map((name, page) => ({ url: address(name), title: squeeze(String(held.titles[page] || '').replace(/<[^>]*>/g, '')), size: sizes[page] }));
+    const pages = held.docnames.slice(0, PAGES).map((name, page) => ({ url: address(name), title: squeeze(String(held.titles[page] || '').replace(/<[^>]*>/g, '')) }));
     const near = listed => [...listed].filter(page => Number.isInteger(page) && page >= 0 && page < pages.length);
     const words = [...asked].map(([word, stem]) => {
       const titled = own(held.titleterms, stem);
-      return { word, pages: near(new Set([...own(held.terms, stem), ...own(held.terms, word), ...titled])), titled: near(titled), headed: near(headed.get(stem)) };
+      return { word, pages: near(new Set([...own(held.terms, stem), ...own(held.terms, word), ...titled])), titled: near(new Set([...titled, ...headed.get(stem)])) };
     });
     return { pages, words };
   };
@@ -276,7 +273,7 @@
   return JSON.stringify({
     title: document.title, base: document.baseURI, hidden, veiled, secrets, shown, submits: submits(),
     sections: kept.map(({ title, level, anchor, defined, lines }) => ({ title, level, anchor, defined_name: defined, text: lines.join('\n') })),
-    searches: whole ? searches() : [], index: whole ? indexed() : null, drawn: text ? drawn() : [],
+    search: whole ? search() : null, index: whole ? indexed() : null, drawn: text ? drawn() : [],
     fixed: document.querySelectorAll('input[readonly],textarea[readonly]').length,
     editors: document.querySelectorAll('[contenteditable]:not([contenteditable=false])').length,
   });

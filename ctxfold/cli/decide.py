@@ -212,7 +212,7 @@ def refactor(session: Session, operator: str, text: str | None, model: str | Non
     if text is None and not dry_run:
         done = ask_decider(model, "refactor", session, find_operator(operator))
     elif model is None:
-        done = session.refactor(operator, text, dry_run=dry_run)
+        done = session.refactor(find_operator(operator) or "auto", text, dry_run=dry_run)
     else:
         raise InputError("a model writes its own text: leave --text and --dry-run out, or leave --model out")
     if as_json:

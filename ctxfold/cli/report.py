@@ -22,7 +22,8 @@ from ctxfold.session.load import load, load_tiles, read_goals
 from ctxfold.session.open import check_path, find_pictures, find_session, open_store_at
 from ctxfold.session.register import load_intent
 from ctxfold.session.telling import sum_up
-from ctxfold.store.rows import Reading, State, StoredRecord
+from ctxfold.store.rows import Reading
+from ctxfold.store.tables import State, StoredRecord
 from ctxfold.text.words import counted
 from ctxfold.tokens import Budget
 from ctxfold.view.render import render

@@ -28,20 +28,17 @@ def extract(intent: Intent, extraction: Extraction) -> Intent:
     return replace(intent, extraction=extraction)
 
 
-class Selection(BaseModel, frozen=True):
-    """Lines that a decider chose, as `{"ref", "why"?, "todo"?, "facts"?}`.
+class LinesWritten(BaseModel, frozen=True, extra="forbid"):
+    """One choice of lines."""
 
-    Attributes:
-        ref: their address.
-        why: their use.
-        todo: the to-do item they serve.
-        facts: strings in them that matter.
-    """
-
-    ref: StrictStr
-    why: StrictStr = ""
-    todo: StrictStr | None = None
-    facts: tuple[StrictStr, ...] = ()
+    ref: StrictStr = Field(description="A record and its lines, as s12.2:40-80.")
+    why: StrictStr = Field(
+        default="", description="What they are for, in your own words.", json_schema_extra={"maxLength": 200}
+    )
+    todo: StrictStr | None = Field(default=None, description="The item they serve, as t3.")
+    facts: tuple[StrictStr, ...] = Field(
+        default=(), description="Strings in them that matter, unchanged.", json_schema_extra={"maxItems": 12}
+    )
 
     @field_validator("why")
     @classmethod
@@ -49,20 +46,11 @@ class Selection(BaseModel, frozen=True):
         return " ".join(why.split())[:_REASON]
 
 
-class LinesWritten(BaseModel, frozen=True, extra="forbid"):
-    """One choice of lines."""
-
-    ref: str = Field(description="A record and its lines, as s12.2:40-80.")
-    why: str = Field(default="", max_length=200, description="What they are for, in your own words.")
-    todo: str | None = Field(default=None, description="The item they serve, as t3.")
-    facts: tuple[str, ...] = Field(default=(), max_length=12, description="Strings in them that matter, unchanged.")
-
-
 OVERHEAD = 12
 """o200k tokens of an extract's address and fence at most."""
 _REF = re.compile(r"\s*s(\d{1,12})(?:\.(\d{1,6}))?(?::(\d{1,12})(?:-(\d{1,12}))?)?\s*")
 _MOST = 200
-"""Selections of one call that are read."""
+"""LinesWrittens of one call that are read."""
 _REASON = 400
 """Characters of a reason that are kept."""
 
@@ -87,15 +75,17 @@ class _Range:
     source: EntrySource
     first: int
     last: int
-    wish: Selection
+    wish: LinesWritten
 
 
-def read_selections(given: Sequence[object]) -> list[Selection]:
+def read_selections(given: Sequence[object]) -> list[LinesWritten]:
     """Read selections as callers give them. Raises InputError: an entry that cannot be read."""
-    return read_entries(Selection, given[:_MOST], "selection")
+    return read_entries(LinesWritten, given[:_MOST], "selection")
 
 
-def resolve_selections(wanted: Sequence[Selection], records: Records, items: frozenset[str], budget: int) -> Resolved:
+def resolve_selections(
+    wanted: Sequence[LinesWritten], records: Records, items: frozenset[str], budget: int
+) -> Resolved:
     """Resolve selections to lines of the log, the most wanted first, within a budget of o200k tokens."""
     done = Resolved()
     ranges: list[_Range] = []
@@ -111,7 +101,7 @@ def resolve_selections(wanted: Sequence[Selection], records: Records, items: fro
     return done
 
 
-def _locate(wish: Selection, records: Records, done: Resolved) -> _Range | None:
+def _locate(wish: LinesWritten, records: Records, done: Resolved) -> _Range | None:
     """The lines that a selection means, mended where that is safe."""
     parts = _REF.fullmatch(wish.ref)
     if parts is None:
@@ -147,7 +137,7 @@ def _merge(ranges: Sequence[_Range], new: _Range, done: Resolved) -> list[_Range
             continue
         why = "; ".join(dict.fromkeys(part for part in (old.wish.why, new.wish.why) if part))[:_REASON]
         facts = tuple(dict.fromkeys((*old.wish.facts, *new.wish.facts)))
-        wish = Selection(ref=old.wish.ref, why=why, todo=old.wish.todo or new.wish.todo, facts=facts)
+        wish = LinesWritten(ref=old.wish.ref, why=why, todo=old.wish.todo or new.wish.todo, facts=facts)
         new = _Range(old.source, min(old.first, new.first), max(old.last, new.last), wish)
         done.counts["merged"] += 1
         place = len(made) if place is None else place
@@ -413,7 +403,7 @@ def _list_shown(workspace: Workspace, is_fresh: Callable[[Line], bool]) -> Itera
 
 
 def find_newest_fold(workspace: Workspace) -> int:
-    """Return the last step of the newest tile of several steps; 0 if there is none."""
+    """Return the last step of the newest tile of several steps; 0 without one."""
     return max((tile.last for tile in _macros(workspace)), default=0)
 
 

@@ -1,4 +1,4 @@
-"""Folding: the directive, the tile of a written summary with what is kept of its steps, water marks, the applier."""
+"""Folding: the directive, the tile of a written summary with the lines that it keeps, water marks, the applier."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ctxfold.select import pieces_of_lines, write
 from ctxfold.select.pieces import cut_line, values_in
 from ctxfold.tokens import count_lines
 from ctxfold.view.fit import demote_lifted, name_steps, show
-from ctxfold.view.trail import changes_of, trail
+from ctxfold.view.trail import changes_of, write_trail
 from ctxfold.workspace import Block, Intent, Older, Origin, RawStep, Status, Tile, Workspace, spans
 
 
@@ -78,20 +78,18 @@ def _before(older: Older | None) -> str:
 
 
 def fold(workspace: Workspace, tile: Tile) -> Workspace:
-    """Put a tile in place of the blocks whose steps it stands for. Pure. Raises FoldError: those steps are not whole
+    """Put a tile in place of the blocks of its steps. Pure. Raises FoldError: those steps are not whole
     blocks of this workspace.
     """
     start, end = _bounds(workspace, tile.first, tile.last)
     blocks = workspace.blocks
     if tuple(step for block in blocks[start:end] for step in block.steps) != tile.steps:
-        raise FoldError(
-            f"{spans(tile.steps)} are not the steps that stand there now; look at the context again and name whole blocks"
-        )
+        raise FoldError(f"the blocks of {spans(tile.steps)} changed; look at the context again and name whole blocks")
     return replace(workspace, blocks=(*blocks[:start], tile, *blocks[end:]))
 
 
 _SMALL = 8_000
-"""o200k tokens of a budget below which there is no room to spare, and no prefix worth a cache."""
+"""o200k tokens of a small budget, where the prefix is not worth a cache."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +119,7 @@ class FoldSettings:
         shares = all(0 < share <= 1 for share in astuple(self))
         if not shares or round(self.full + self.least, 9) > self.low or self.low >= self.high:
             raise InputError(
-                "fold settings are shares above 0 up to 1, full and least together at most low, and low below high; give such"
+                "fold settings are shares above 0, at most 1; full and least together at most low, and low below high"
             )
 
     def of(self, budget: int) -> FoldSettings:
@@ -156,7 +154,9 @@ def write_tile(workspace: Workspace, blocks: Sequence[Block], number: int, summa
     lines = keep_beside(blocks, summary, find_values_in_force(blocks, later, workspace.intent), workspace.intent.lifted)
     took = price_blocks(*blocks)
     steps = tuple(step for block in blocks for step in block.steps)
-    changed = trail(changes_of(blocks), steps, int(TRAIL * took), "\n".join([summary, *(line.text for line in lines)]))
+    changed = write_trail(
+        changes_of(blocks), steps, int(TRAIL * took), "\n".join([summary, *(line.text for line in lines)])
+    )
     lines = (*lines, *([changed] if changed else []))
     tile = make_tile(blocks, number, summary, lines, origin)
     gives = price_blocks(tile)
@@ -168,8 +168,8 @@ def write_tile(workspace: Workspace, blocks: Sequence[Block], number: int, summa
     if gives >= took:
         beside = sum(line.tokens for line in lines)
         raise FoldError(
-            f"this summary would cost {gives} tokens, {beside} of them for lines that must stay, and {spans(tile.steps)} "
-            f"costs {took}; shorten it, or fold more steps"
+            f"this summary would cost {gives} tokens, {beside} of them for lines that must stay; "
+            f"{spans(tile.steps)} costs {took}; shorten it, or fold more steps"
         )
     return tile
 

@@ -33,7 +33,8 @@ _MONTHS = {
 }
 _NAME = "|".join(sorted(map(str.capitalize, _MONTHS), reverse=True))
 _NAMED = re.compile(
-    rf"(?:\b(\d{{1,2}})(?:st|nd|rd|th)?[ .]+)?\b({_NAME})\b\.?(?: (\d{{1,2}})(?!\d)(?:st|nd|rd|th)?)?(?:,? (\d{{4}})\b)?"
+    rf"(?:\b(\d{{1,2}})(?:st|nd|rd|th)?[ .]+)?\b({_NAME})\b\.?"
+    r"(?: (\d{1,2})(?!\d)(?:st|nd|rd|th)?)?(?:,? (\d{4})\b)?"
 )
 _CLOCK = re.compile(
     r"(?<![\d:.])(\d{1,2}):(\d\d)(?::(\d\d))?(?: ?([ap])\.?m)?|\b(\d{1,2}) ?([ap])\.?m\b", re.IGNORECASE

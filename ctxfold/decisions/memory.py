@@ -10,7 +10,7 @@ from ctxfold.errors import FoldError
 from ctxfold.log.lines import Line
 from ctxfold.tokens import count, count_lines
 from ctxfold.view.fit import Shown, address_lines, condense, name_steps, shorten_summaries, show
-from ctxfold.view.trail import changes_of, trail, without_repeats
+from ctxfold.view.trail import changes_of, drop_repeats, write_trail
 from ctxfold.workspace import Block, Origin, RawStep, Tile, Workspace, spans
 
 _LEAST = 4
@@ -55,7 +55,7 @@ def choose_batch(workspace: Workspace, budget: int, settings: FoldSettings) -> B
     blocks, older = workspace.blocks, 0 if workspace.older is None else workspace.older.raw
     if workspace.tokens + older <= settings.high * budget:
         return None
-    costs = [block.tokens for block in without_repeats(blocks)]
+    costs = [block.tokens for block in drop_repeats(blocks)]
     if sum(costs) + older <= settings.high * budget:
         return None
     end, full, said = len(blocks), 0, sum(_said(block) for block in blocks)
@@ -72,7 +72,7 @@ def choose_batch(workspace: Workspace, budget: int, settings: FoldSettings) -> B
     if end == 0 or (end == 1 and isinstance(blocks[0], Tile)):
         return None
     bounded = max(blocks[-1].tokens - int(settings.latest * budget), 0)
-    standing = price_blocks(*without_repeats(blocks[end:])) - bounded
+    standing = price_blocks(*drop_repeats(blocks[end:])) - bounded
     return Batch(blocks[:end], blocks[end:], max(int(settings.low * budget) - standing, int(settings.least * budget)))
 
 
@@ -82,7 +82,7 @@ def _said(block: Block) -> int:
 
 
 def _documents(blocks: Sequence[Block]) -> float:
-    """The share of documents in the raw steps; 0 unless a call brought one, since only who edits a text must quote it."""
+    """The share of documents in the raw steps; 0 unless a call brought one, since only an editor must quote."""
     if not any(line.kind == "call" and line.is_document for block in blocks for line in block.lines):
         return 0.0
     lines = [line for block in blocks if isinstance(block, RawStep) for line in block.lines]
@@ -101,7 +101,7 @@ def choose_tile(
     before = find_front(batch.blocks)
     summary = front.text if front else _summaries(before, opened, room // 2, query)
     steps = tuple(step for block in batch.blocks for step in block.steps)
-    changed = trail(changes_of(batch.blocks), steps, int(TRAIL * room), summary)
+    changed = write_trail(changes_of(batch.blocks), steps, int(TRAIL * room), summary)
     room = max(room - count(summary) - (changed.tokens if changed else 0), 0)
     made = condense(blocks, [show(block) for block in batch.newest], room, budget, query)
     lines = _with_stubs(blocks, made, room - count_lines(address_lines([line for each in made for line in each])))

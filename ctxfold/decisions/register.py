@@ -6,11 +6,10 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, Literal, Protocol, Self, TypeVar
 
 from pydantic import (
     BaseModel,
-    ConfigDict,
     Field,
     StrictStr,
     ValidationError,
@@ -69,38 +68,48 @@ _TEXT = 2_000
 """Characters of an entry's text that are kept."""
 
 
-class EntryGiven(BaseModel):
-    """An entry of the register as a caller gave it: a text, or an object; empty fields were left out."""
-
-    model_config = ConfigDict(frozen=True)
-
-    id: StrictStr = ""
-    text: StrictStr = ""
+class _EntryWritten(BaseModel, frozen=True, extra="forbid"):
+    """An entry of the register, as a caller or a model writes it; empty fields were left out."""
 
     @model_validator(mode="before")
     @classmethod
     def _read(cls, given: object) -> object:
-        if isinstance(given, str):
-            return {"text": given}
-        return {key: each for key, each in given.items() if each is not None} if isinstance(given, Mapping) else given
-
-    @field_validator("text")
-    @classmethod
-    def _flatten(cls, text: str) -> str:
-        return " ".join(text.split())[:_TEXT]
+        if not isinstance(given, Mapping):
+            return {"text": given} if isinstance(given, str) else given
+        entry = {key: each for key, each in given.items() if each is not None}
+        text = entry.get("text")
+        return {**entry, "text": " ".join(text.split())[:_TEXT]} if isinstance(text, str) else entry
 
     @model_validator(mode="after")
-    def _names_something(self) -> EntryGiven:
-        if not (self.id or self.text):
+    def _names_something(self) -> Self:
+        entry = self.given()
+        if not ("id" in entry or "text" in entry):
             raise ValueError("give a text, or the id of an entry that is there")
+        if "supersedes" in entry and "text" not in entry:
+            raise ValueError(f"what supersedes {entry['supersedes']} needs a text; give its words")
         return self
 
+    def given(self, clean: Callable[[str], str] = str) -> dict[str, Any]:
+        """Return the entry as `Session.plan` takes it, its text passed through `clean`."""
+        entry = {name: value for name, value in self.model_dump(mode="json").items() if value}
+        return {**entry, "text": clean(entry["text"])} if "text" in entry else entry
 
-class ItemGiven(EntryGiven):
-    """An entry of a to-do."""
 
-    state: State | None = None
-    evidence: tuple[StrictStr, ...] = ()
+class ItemWritten(_EntryWritten, frozen=True):
+    """One entry of a to-do: a new text, or an item by its id with what changed."""
+
+    id: StrictStr = Field(default="", description="Of an item that is there; leave it out for a new one.")
+    text: StrictStr = Field(
+        default="",
+        description="What is to be done, with the facts and bounds it needs.",
+        json_schema_extra={"maxLength": 600},
+    )
+    state: State | None = Field(default=None, description="Only where it changes.")
+    evidence: tuple[StrictStr, ...] = Field(
+        default=(),
+        description="Refs that show the new state, as s12.3: a call that worked, or the user.",
+        json_schema_extra={"maxItems": 8},
+    )
 
     @field_validator("evidence", mode="before")
     @classmethod
@@ -108,18 +117,16 @@ class ItemGiven(EntryGiven):
         return [refs] if isinstance(refs, str) and refs else refs or ()
 
 
-class StatementGiven(EntryGiven):
-    """A constraint or a decision. `supersedes`: the id of the one that it replaces; `ref`: the record of its words."""
+class StatementWritten(_EntryWritten, frozen=True):
+    """A constraint or a decision: a new text, or one that is there by its id with what changed."""
 
-    state: Literal["holds", "lifted"] | None = None
-    supersedes: StrictStr = ""
-    ref: StrictStr = ""
-
-    @model_validator(mode="after")
-    def _has_words(self) -> StatementGiven:
-        if self.supersedes and not self.text:
-            raise ValueError(f"what supersedes {self.supersedes} needs a text; give its words")
-        return self
+    id: StrictStr = Field(default="", description="Of one that is there; leave it out for a new one.")
+    text: StrictStr = Field(
+        default="", description="Its words, with exact values.", json_schema_extra={"maxLength": 600}
+    )
+    state: Literal["holds", "lifted"] | None = Field(default=None, description="Only where it changes.")
+    supersedes: StrictStr = Field(default="", description="The id of the one whose place it takes.")
+    ref: StrictStr = Field(default="", description="Where its words stand, as s12.1.")
 
 
 def read_entries(kind: type[G], given: Sequence[object], what: str) -> list[G]:
@@ -140,9 +147,9 @@ class PlanGiven:
     """A plan as a caller gave it. `summary` is None and `goal` empty if none was given."""
 
     summary: str | None = None
-    todo: Sequence[ItemGiven] = ()
-    constraints: Sequence[StatementGiven] = ()
-    decisions: Sequence[StatementGiven] = ()
+    todo: Sequence[ItemWritten] = ()
+    constraints: Sequence[StatementWritten] = ()
+    decisions: Sequence[StatementWritten] = ()
     goal: str = ""
 
     @classmethod
@@ -159,9 +166,9 @@ class PlanGiven:
             raise InputError("an empty summary says nothing; leave it out to keep the one there is")
         return cls(
             None if summary is None else summary.strip(),
-            read_entries(ItemGiven, todo or (), "to-do item"),
-            read_entries(StatementGiven, constraints or (), "constraint"),
-            read_entries(StatementGiven, decisions or (), "decision"),
+            read_entries(ItemWritten, todo or (), "to-do item"),
+            read_entries(StatementWritten, constraints or (), "constraint"),
+            read_entries(StatementWritten, decisions or (), "decision"),
             (goal or "").strip(),
         )
 
@@ -200,7 +207,7 @@ class Records(Protocol):
     """The log, as a plan and an extraction read it."""
 
     def of(self, step: int) -> list[EntrySource]:
-        """Return the records of a step in order; none if there is no such step."""
+        """Return the records of a step in order; none of an unknown step."""
 
     def quoting(self, text: str) -> EntrySource | None:
         """Return a record that holds a text, blanks and capitals aside; one of the user before others."""
@@ -243,7 +250,7 @@ def resolve_plan(
     )
 
 
-def _resolve_items(intent: Intent, given: Sequence[ItemGiven], source: _Places) -> Iterator[Item]:
+def _resolve_items(intent: Intent, given: Sequence[ItemWritten], source: _Places) -> Iterator[Item]:
     items = {item.id: item for item in intent.items}
     by_words = {_fold(item.text): item.id for item in reversed(intent.items)}
     newest = max(map(number_of, items), default=0)
@@ -270,7 +277,7 @@ def _resolve_items(intent: Intent, given: Sequence[ItemGiven], source: _Places) 
 
 
 def _resolve(
-    before: Sequence[S], given: Sequence[StatementGiven], source: _Places, blank: Callable[[int], S]
+    before: Sequence[S], given: Sequence[StatementWritten], source: _Places, blank: Callable[[int], S]
 ) -> Iterator[S]:
     """New and changed statements. Other words for one that is there make a new one that supersedes it."""
     known = {each.id: each for each in before}
@@ -352,33 +359,3 @@ class _Places:
         there, record = self._records.of(getattr(named, "step", 0)), getattr(named, "record", None)
         if not there or (record is not None and all(each.k != record for each in there)):
             raise InputError(f"nothing is recorded at {ref}; name a step or record that is in the log")
-
-
-class ItemWritten(BaseModel, frozen=True, extra="forbid"):
-    """One entry of a to-do: a new text, or an item by its id with what changed."""
-
-    id: str = Field(default="", description="Of an item that is there; leave it out for a new one.")
-    text: str = Field(default="", max_length=600, description="What is to be done, with the facts and bounds it needs.")
-    state: Literal["open", "done", "dropped"] | None = Field(default=None, description="Only where it changes.")
-    evidence: tuple[str, ...] = Field(
-        default=(), max_length=8, description="Refs that show the new state, as s12.3: a call that worked, or the user."
-    )
-
-    def given(self, clean: Callable[[str], str] = str) -> dict[str, Any]:
-        """The entry as a plan takes it: what was left out is not said."""
-        said: dict[str, Any] = {"id": self.id, "text": clean(self.text), "state": self.state}
-        return {name: value for name, value in {**said, "evidence": list(self.evidence)}.items() if value}
-
-
-class StatementWritten(BaseModel, frozen=True, extra="forbid"):
-    """A constraint or a decision: a new text, or one that is there by its id with what changed."""
-
-    id: str = Field(default="", description="Of one that is there; leave it out for a new one.")
-    text: str = Field(default="", max_length=600, description="Its words, with exact values.")
-    state: Literal["holds", "lifted"] | None = Field(default=None, description="Only where it changes.")
-    supersedes: str = Field(default="", description="The id of the one whose place it takes.")
-    ref: str = Field(default="", description="Where its words stand, as s12.1.")
-
-    def given(self) -> dict[str, str]:
-        """The entry as a plan takes it: what was left out is not said."""
-        return {name: value for name, value in self.model_dump().items() if value}

@@ -108,7 +108,7 @@ def _read_object(text: str, name: str) -> tuple[dict[str, Any], str | None]:
 
 
 def _no_json(name: str) -> str:
-    return f"the {name} block does not hold one strict JSON object; write it as it is, no fence, comment or escape around it"
+    return f"the {name} block does not hold one strict JSON object; write it without fence, comment or escape"
 
 
 def _find_tags(reply: str, seen: str) -> Iterator[_ContextTag]:
@@ -183,11 +183,11 @@ _KEYS = frozenset(name for form in (_Context, _ContextFold, _Target, _Latest, _C
 
 
 def _read_directive(tag: str, body: Mapping[str, Any], workspace: Workspace) -> FoldDirective | None:
-    """The directive of a block, whose steps are whole blocks of the workspace; None if it asks for no fold.
+    """The directive of a block, for steps that are whole blocks of the workspace; None if it asks for no fold.
 
     Raises:
         FoldError: it does not fit its form, or names steps that cannot be folded.
-        RefError: an id that is no address.
+        RefError: an id that is not an address.
     """
     try:
         if tag == "compress":
@@ -278,7 +278,8 @@ class _FoldPath:
 def _describe(error: ValidationError) -> str:
     """The faults of a directive, without a word that the model wrote."""
     places = [
-        f"{fault['type'].replace('_', ' ')} at {'.'.join(str(part) for part in fault['loc'] if part in _KEYS) or 'its top'}"
+        f"{fault['type'].replace('_', ' ')} at "
+        f"{'.'.join(str(part) for part in fault['loc'] if part in _KEYS) or 'its top'}"
         for fault in error.errors(include_url=False, include_context=False, include_input=False)[:4]
     ]
     return f"the directive does not fit its form ({'; '.join(dict.fromkeys(places))}); write its keys and kinds exactly"
@@ -292,7 +293,7 @@ class Compliance:
         replies: replies that were read.
         folds: those with a directive that can be applied.
         silent: those that asked for no fold.
-        refused: those whose directive cannot be applied.
+        refused: those with a directive that cannot be applied.
         malformed: blocks passed over because they are not well-formed.
     """
 
@@ -319,7 +320,7 @@ class Parsed:
     Attributes:
         directive: the directive that fits the workspace.
         text: the reply as its user may see it, without directives.
-        reason: why there is no directive although one was tried.
+        reason: why a directive that was tried cannot be applied.
         compliance: what this reply adds to the counts.
     """
 

@@ -13,7 +13,7 @@ Origin = Literal["user", "model", "tool", "page"]
 
 KINDS: tuple[Kind, ...] = get_args(Kind)
 UNTRUSTED: frozenset[Origin] = frozenset({"tool", "page"})
-"""Origins whose text is data: it is marked in every view, and in every summary made from it."""
+"""Origins that give data: their text is marked in every view, and in every summary made from it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,10 +26,12 @@ class Record:
         kind: what sort of entry it is.
         origin: who it came from.
         text: the exact text. A call is the JSON of its name and arguments.
-        call_id: the caller's id of a call or of the call a result answers; hosts reuse ids, so only (step, call_id) names a call.
+        call_id: the caller's id of a call, or of the call that a result answers. Hosts reuse ids: only (step, call_id)
+            names a
+            call.
         at: the step under which it is shown; another than `step` for a result that came late.
         shown: the shorter form given by whoever recorded it, if any.
-        call: of a result that does not stand behind its call, that call's number among those of its step, from 1; 0 where nobody need count.
+        call: for a result that does not follow its call, that call's number in its step, from 1; else 0.
     """
 
     step: int
@@ -147,7 +149,7 @@ class BlockRef:
 
 
 Ref = StepRef | RecordRef
-"""What recording returns: the address of what was recorded."""
+"""The address that recording returns."""
 Address = StepRef | RecordRef | RangeRef | StretchRef | BlockRef
 """Whatever can be recalled."""
 
@@ -166,7 +168,10 @@ _HOW = "use s12 (a step), s12.2 (a record), s12.2:40-80 (lines), s4-s9 (a stretc
 
 
 def parse_ref(text: str | Ref) -> Address:
-    """The address that a view or a person wrote, blanks around it allowed. Raises RefError: it is none, or its ends stand in the wrong order."""
+    """Read an address. Blanks around it are allowed.
+
+    Raises RefError: not an address, or one that ends before it begins.
+    """
     if isinstance(text, (StepRef, RecordRef)):
         return text
     if not isinstance(text, str):
@@ -209,7 +214,7 @@ def parse_step(at: int | str | Ref) -> int:
 
 
 def place_of(ref: str) -> tuple[int, int]:
-    """Where in the log an address of ours begins: its step, and the record in it, 0 where it names none; (0, 0) for one of a block."""
+    """The step and the record where an address begins: record 0 if it names none, (0, 0) for a block."""
     step, _, record = ref.removeprefix("s").partition(":")[0].partition(".")
     return (int(step.partition("-")[0]), int(record or 0)) if ref.startswith("s") else (0, 0)
 

@@ -34,7 +34,7 @@ class Spelled(float):
 def parse(text: str) -> Any | None:
     """The tree of a text that is one JSON object or array.
 
-    Duplicate keys, NaN, and nesting beyond what a reader could follow give None: such a text is shown as it is.
+    Duplicate keys, NaN, and nesting that no reader could follow give None: such a text is shown as it is.
     """
     if text[:64].lstrip()[:1] not in ("{", "["):
         return None
@@ -93,8 +93,10 @@ _TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"|\[[ \t\n\r]*+\]|\{[ \t\n\r]*+\}|[\[\]
 _ESCAPE = re.compile(r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|.)", re.DOTALL)
 
 
-def indented(text: str) -> list[str]:
-    """The lines of a JSON object or list: one value a line, one blank deeper in each, every token as the text spells it."""
+def indent_json(text: str) -> list[str]:
+    """The lines of a JSON object or list: one value a line, one blank deeper in each level, each token as it is
+    spelled.
+    """
     lines: list[str] = []
     deep, line = 0, ""
     for token in _TOKEN.findall(text):
@@ -112,17 +114,17 @@ def indented(text: str) -> list[str]:
             deep -= 1
             line = " " * deep + token
         else:
-            line += _lettered(token) if token[0] == '"' else _close(token)
+            line += _show_letters(token) if token[0] == '"' else _close(token)
     lines.append(line)
     return lines
 
 
-def _lettered(token: str) -> str:
+def _show_letters(token: str) -> str:
     """A string with its letters, signs and pictures in place of their numbers: what cannot be seen keeps them."""
-    return _ESCAPE.sub(_letter, token) if "\\u" in token else token
+    return _ESCAPE.sub(_show_letter, token) if "\\u" in token else token
 
 
-def _letter(escape: re.Match[str]) -> str:
+def _show_letter(escape: re.Match[str]) -> str:
     if escape[0][1] != "u":
         return escape[0]
     letter: str = json.loads(f'"{escape[0]}"')
@@ -135,8 +137,10 @@ def _close(token: str) -> str:
 
 
 def line_form(text: str) -> list[str]:
-    """The lines a range counts: a text's own lines, the last with or without its end; of JSON, its indented form: every token in its order, numbers and escapes as the text spells them, letters as themselves."""
-    return indented(text) if parse(text) is not None else text.removesuffix("\n").split("\n")
+    """The lines that a range counts: a text's own lines; for JSON one value a line, numbers as spelled, letters as
+    themselves.
+    """
+    return indent_json(text) if parse(text) is not None else text.removesuffix("\n").split("\n")
 
 
 Table = Literal["none", "columns", "cells"]
@@ -146,9 +150,9 @@ _NAME = re.compile(r"[^\s\"'{}\[\],:=|…<>]+")
 _NUMBER = re.compile(r"-?\d+(\.\d+)?([eE][+-]?\d+)?")
 _CONSTANTS = frozenset(("null", "true", "false"))
 _SMALL = 60
-"""Characters of a container that stands inside a cell."""
+"""Characters of the longest container inside a cell."""
 _SHARED = 0.5
-"""The share of a table's cells that must be filled for alike objects to stand as one."""
+"""The share of cells that must be filled for objects to be written as a table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,8 +160,8 @@ class Row:
     """One row.
 
     Attributes:
-        depth: how deep it stands under the first.
-        head: what it begins with: the name it stands under, and how many a list holds.
+        depth: how deep it is under the first.
+        head: its beginning: its name, and how many items a list holds.
         cells: its parts, `name=value` or, in a table, names or values.
         table: whether it holds the columns of a table, or cells under them.
     """
@@ -169,7 +173,7 @@ class Row:
 
     @property
     def text(self) -> str:
-        """The row as it stands, without its indent."""
+        """The row without its indent."""
         return self.head + (", " if self.table == "none" else " | ").join(self.cells)
 
     @property
@@ -181,12 +185,12 @@ class Row:
 
 
 def word(name: str) -> str:
-    """A name as it stands in a row."""
+    """A name as a row shows it."""
     return name if _NAME.fullmatch(name) and not _NUMBER.fullmatch(name) else spell(name)
 
 
 def inline(value: Any) -> str:
-    """A value as it stands inside a cell."""
+    """A value as a cell shows it."""
     if isinstance(value, dict) and value:
         return "{" + ", ".join(f"{word(name)}={inline(each)}" for name, each in value.items()) + "}"
     if isinstance(value, list) and value:
@@ -217,7 +221,7 @@ def _rows(tree: Any, head: str, depth: int) -> Iterator[Row]:
 
 
 def _inner(value: Any, name: str, depth: int) -> Iterator[Row]:
-    """A container under a name; an object of alike objects is a table whose first column holds their names."""
+    """A container under a name; an object of alike objects is a table with their names in the first column."""
     if isinstance(value, dict) and all(isinstance(each, dict) and each for each in value.values()):
         columns = _columns(list(value.values()), least=1)
         if columns:

@@ -1,8 +1,10 @@
-"""`Line`, the unit a view is made of: its kind, its text, its ref and its price in tokens.
+"""Writes a record in full, as lines with speakers.
 
-The marker at a line's start says who speaks: `user:` and `ai:` for what was said, `>` for a call, `<` for data from a tool or a page. Text of a tool or page
-that runs over several lines stands between fences that carry its address. A line of the assistant that looks like another speaker's gets a backslash
-before it.
+The marker of a line says who speaks: `user:`, `ai:`, `>` for a call, `<` for data from a tool or a page. Text of a tool
+or page
+that has several lines is between fences with its address. A line of the assistant that looks like another speaker's
+gets a
+backslash.
 """
 
 from __future__ import annotations
@@ -52,9 +54,10 @@ _ADDRESSED = (
     r"\[s\d",
     r"<<s\d",
 )
-"""The addresses that begin a block, a constraint, a decision, an item of the to-do, a stub, a fence. `s1 = 2` is code, and begins none of them."""
+"""The addresses that begin a block, a constraint, a decision, an item of the to-do, a stub, a fence; not `s1 = 2`: it
+is code."""
 _MARKED = r"[<>](?!\S)"
-"""What was called, and what came back."""
+"""The marks of a call and of data."""
 
 POSING = re.compile(
     rf"[ \t]?(?:{'|'.join(_ADDRESSED)}|(?:s\d+\S*[ \t]+)?(?:{_MARKED}|(?i:{'|'.join(map(re.escape, _WORDS))})))"
@@ -63,19 +66,20 @@ POSING = re.compile(
 
 
 LineKind = Literal["user", "say", "call", "data", "text", "note", "stub"]
-"""stub: steps of which nothing stands; user: the user's words; say: the assistant's; call: what was called; data: one row of facts; text: raw text of a tool or page; note: a note."""
+"""The user's words, the assistant's, a call, a row of data, raw text of a tool or page, a finding, and a name for steps
+left out."""
 
 
 class Line(NamedTuple):
-    """One piece of a view, one or more lines of text.
+    """One unit of a view: one or more rows of text.
 
     Attributes:
-        kind: what sort of content it is.
-        ref: the record it renders, `s12.2`.
-        text: what stands in the view, marker included, no newline at its end.
+        kind: the kind of content.
+        ref: the record that it renders, `s12.2`.
+        text: the text in the view, with its marker, without a newline at its end.
         tokens: o200k tokens of `text` with its newline.
-        cuts: of a row and of a call, where in the text its first cell begins and where each ends.
-        depth: how deep it stands under the first line of its record.
+        cuts: in a row and a call, where the first cell begins and where each cell ends.
+        depth: how deep it is under the first line of its record.
         table: whether it holds the columns of a table, or cells under them.
         untrusted: whether any of it came from a tool or a page.
     """
@@ -97,8 +101,8 @@ class Line(NamedTuple):
         """Whether it is text that was read or written over several lines."""
         return self.kind == "text" or (self.kind == "call" and self.depth > 0)
 
-    def reworded(self, text: str) -> Line:
-        """The same line with other words: a part of its own, or a mark for what is left out."""
+    def reword(self, text: str) -> Line:
+        """The same line with another text."""
         return Line(self.kind, self.ref, text, cost((text,)) + 1, (), self.depth, "none", self.untrusted)
 
 
@@ -108,11 +112,14 @@ def line(kind: LineKind, ref: str, text: str, depth: int = 0, untrusted: bool = 
 
 
 def cost(texts: Iterable[str]) -> int:
-    """What texts of lines cost one under the other, in o200k tokens. What stands between fences is a record's own text: it is counted alone, and once."""
-    return count_lines(piece for text in texts for piece in _unfenced(text))
+    """O200k tokens of texts of lines, one below the other.
+
+    The text between fences is counted alone, so that its count is kept.
+    """
+    return count_lines(piece for text in texts for piece in _split_fence(text))
 
 
-def _unfenced(text: str) -> tuple[str, ...]:
+def _split_fence(text: str) -> tuple[str, ...]:
     if not text.startswith("<<") or text.count("\n") < 2:
         return (text,)
     opening, _, rest = text.partition("\n")
@@ -121,7 +128,11 @@ def _unfenced(text: str) -> tuple[str, ...]:
 
 
 def fence(ref: str, text: str, name: str = "") -> str:
-    """Text of a tool or page as a view shows it: after `< ` when it is one line, else between fences no text can forge. `name`: what it is called in the record, where it is not all of it."""
+    """Text of a tool or page as a view shows it: after `< ` if it is one line, else between fences that no text can
+    forge.
+
+    `name`: its name in the record, if it is a part of that.
+    """
     if len(text.splitlines()) <= 1 and text == text.rstrip("\r\n"):
         return f"< {name}: {text}" if name else f"< {text}"
     return f"<<{f'{ref} {name}' if name else ref}\n{text.replace(f'{ref}>>', f'{ref}> >')}\n{ref}>>"
@@ -131,7 +142,10 @@ _POSING = re.compile(rf"(?<=[\n\r\v\f\x1c-\x1e\x85\u2028\u2029])(?={POSING.patte
 
 
 def unposed(text: str) -> str:
-    """What the assistant said or wrote with a backslash before each line, but the first, that begins as another speaker's does: `user:`, `< `, `s7 >`."""
+    """The assistant's words with a backslash before each row, but the first, that begins as another speaker's:
+
+    `user:`, `< `.
+    """
     return _POSING.sub(r"\\", text)
 
 
@@ -153,8 +167,9 @@ def lines_of(record: Record) -> tuple[Line, ...]:
     """The lines of one record.
 
     Returns:
-        All its words: prose, calls and documents verbatim, what a program wrote for programs as rows. None for an empty text, but for an empty result:
-        a call without a line behind it still waits for its answer.
+        All its words: prose, calls and documents verbatim, JSON as rows. An empty text gives no line, but an empty
+        result gives
+        one: a call without a result still waits for it.
     """
     ref, untrusted = record.ref, record.untrusted
     if record.shown is not None:
@@ -180,19 +195,19 @@ def lines_of(record: Record) -> tuple[Line, ...]:
 
 
 def followed(lines: tuple[Line, ...]) -> tuple[Line, ...]:
-    """The lines of a step whose calls were not all answered, as they stand once another step follows it."""
+    """The lines of a step with unanswered calls, after another step has followed it."""
     call = next((each.ref for each in reversed(lines) if each.kind == "call"), None)
     return lines if call is None else (*lines, line("data", call, "< no result before the next step"))
 
 
 def blobs(text: str) -> list[tuple[Span, str]]:
-    """Each run of bytes spelled as text that is cut where a text is shown, and what stands in its place, in order."""
+    """The long runs of encoded bytes in a text, each with the short form that a view shows, in order."""
     found = ((Span(*run.span()), _short(run)) for run in _BLOB.finditer(text))
     return [(span, short) for span, short in found if short != span.of(text)]
 
 
 def _late(record: Record) -> tuple[Line, ...]:
-    """What says that a result belongs to an earlier step, or to another call than the one it would stand behind: a line of the step where it stands."""
+    """The line that names the step and the call of a result which does not follow its call."""
     if not (record.late or record.call):
         return ()
     call = f" call {record.call}" if record.call else ""

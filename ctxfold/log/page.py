@@ -13,7 +13,7 @@ _ESCAPE = re.compile(r"\\(x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|.)", re.DOTALL)
 _OWN = frozenset({"ref", "cursor", "active"})
 """Marks that are no states."""
 _PROPERTIES = frozenset({"url", "placeholder"})
-"""What a line below a node, begun with a slash, says of the node itself."""
+"""The properties of a node that a line below it, with a slash, gives."""
 _PLAIN = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f"}
 _DEEPEST = 150
 
@@ -80,7 +80,7 @@ def parse(yaml: str) -> Node:
 
 
 def _element(body: str) -> dict[str, Any]:
-    """What a line says of its node."""
+    """The properties of a node by its line."""
     key, value = split(body)
     role, _, rest = key.partition(" ")
     name = ""
@@ -98,7 +98,7 @@ def _element(body: str) -> dict[str, Any]:
 
 
 def split(body: str) -> tuple[str, str]:
-    """The key of a line (what stands after its dash) and the value after its colon, as they are written."""
+    """The key after the dash of a line and the value after its colon, as they are written."""
     if body.startswith("'"):
         end = 1
         while True:
@@ -129,7 +129,7 @@ def _closing_quote(text: str) -> int:
 
 
 def unquoted(text: str) -> str:
-    """The string a value stands for."""
+    """The string of a value, without its quotes."""
     return _unescape(text[1:-1]) if len(text) >= 2 and text[0] == text[-1] == '"' else text
 
 
@@ -148,9 +148,9 @@ def _plain(match: re.Match[str]) -> str:
 
 
 _KEY = re.compile(r"/?[a-z]+(?: \"(?:[^\"\\]|\\.)*\")?(?: \[[^\]]*\])*")
-"""What stands of a node before its colon."""
+"""The part of a node before its colon."""
 _REFERENCE = re.compile(r"(?<=\S)\[((?:f\d+)?e\d+)\]")
-"""The number by which an action names an element of the page that is shown, behind the element."""
+"""The number after an element, by which an action names it."""
 _BARE = re.compile(r" ?(?<!\w)(?:f\d+)?e\d+(?!\w)")
 _INLINE = frozenset({
     "text", "link", "button", "strong", "emphasis", "code", "img", "superscript", "subscript", "time", "mark", "deletion", "insertion",
@@ -161,9 +161,10 @@ _CHECKED = frozenset({"checkbox", "radio", "switch", "menuitemcheckbox", "menuit
 
 
 def reading_form(snapshot: str) -> str | None:
-    """The text of a page: headings with `#`, a row of a table as its cells between bars, an item of a list behind a dash, a field with its value.
+    """The text of a page: headings with `#`, rows of tables with bars, items of lists with a dash, fields with their
+    values.
 
-    None for a text that is no snapshot of a page.
+    Returns None for a text that is not a snapshot of a page.
     """
     lines = [line for line in snapshot.splitlines() if line.strip()]
     if not lines or not all(map(_is_node, lines)):
@@ -172,7 +173,7 @@ def reading_form(snapshot: str) -> str | None:
 
 
 def page_of(text: str, origin: str) -> str | None:
-    """The reading form of what a page gave; None for anything else."""
+    """The reading form of text from a page; None for any other text."""
     return reading_form(text) if origin == "page" else None
 
 
@@ -182,7 +183,9 @@ def references_in(shown: str) -> set[str]:
 
 
 def without_references(shown: str, dead: Collection[str] = ()) -> str:
-    """A page as it was shown to whoever acts on it, or what came of an action, without the references to elements; bare ones where they are `dead`."""
+    """A page, or the outcome of an action, as it was shown, without references to elements; bare ones if they are
+    `dead`.
+    """
     bare = _REFERENCE.sub("", shown)
     return _BARE.sub(lambda found: "" if found[0].strip() in dead else found[0], bare) if dead else bare
 

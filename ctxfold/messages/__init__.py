@@ -113,21 +113,17 @@ class Codec:
         name: the dialect, such as `anthropic` or `claude-code`.
         read: the messages in one native value. A native document sets the `handle` of each message itself.
         write: the native values of one message.
-        pairs: whether the dialect writes a result only together with its call.
     """
 
     name: str
     read: Callable[[Any], Iterable[Message]]
     write: Callable[[Message], Iterable[Any]]
-    pairs: bool = False
 
     def decode(self, native: Any) -> Iterator[Message]:
         """The messages of one native message, line or document. Blank texts are left out."""
         for message in self.read(native):
-            items = tuple(item for item in message.items if not isinstance(item, Text) or item.text.strip())
-            if items:
-                handle = native if message.handle is None else message.handle
-                yield replace(message, items=items, dialect=self.name, handle=handle)
+            if items := drop_blanks(message.items):
+                yield replace(message, items=items, dialect=self.name, handle=message.handle or native)
 
     def encode(self, messages: Sequence[Message], *, handles: bool = True) -> list[Any]:
         """Native messages. With `handles`, those that nobody changed go out as they came, byte for byte.
@@ -135,33 +131,17 @@ class Codec:
         A block that only another dialect can write goes out as its kind and size.
         """
         natives: list[Any] = []
-        for message in _join_results(messages, self.name, handles) if self.pairs else messages:
-            if handles and message.dialect == self.name and message.handle is not None:
+        for message in messages:
+            is_own = message.dialect == self.name
+            if handles and is_own and message.handle is not None:
                 natives.append(message.handle)
                 continue
-            own = message.dialect == self.name
-            items = (item if own or not isinstance(item, Opaque) else Text(item.text) for item in message.items)
-            kept = tuple(item for item in items if not isinstance(item, Text) or item.text.strip())
+            items = (Text(item.text) if isinstance(item, Opaque) and not is_own else item for item in message.items)
+            kept = drop_blanks(items)
             natives += self.write(replace(message, items=kept)) if kept else ()
         return natives
 
 
-def _join_results(messages: Sequence[Message], dialect: str, handles: bool) -> list[Message]:
-    """The messages with each result moved into its call's message. A message with a native handle stays as it is."""
-    joined: list[Message] = []
-    callers: dict[str, int] = {}
-    for message in messages:
-        if handles and message.dialect == dialect and message.handle is not None:
-            joined.append(message)
-            continue
-        callers |= {item.id: len(joined) for item in message.items if isinstance(item, Call)}
-        left: list[Item] = []
-        for item in message.items:
-            at = callers.get(item.id, len(joined)) if isinstance(item, Result) else len(joined)
-            if at == len(joined):
-                left.append(item)
-            else:
-                joined[at] = replace(joined[at], items=(*joined[at].items, item))
-        if left:
-            joined.append(replace(message, items=tuple(left)))
-    return joined
+def drop_blanks(items: Iterable[Item]) -> tuple[Item, ...]:
+    """The items without blank texts, which no API takes."""
+    return tuple(item for item in items if not isinstance(item, Text) or item.text.strip())

@@ -21,7 +21,7 @@ _ROLES: Mapping[object, Role] = {
     "toolResult": "user",
 }
 _TEXTS = ("text", "input_text", "output_text")
-_CALLS = ("tool_use", "function_call", "toolCall")
+_CALLS = ("tool_use", "function_call", "custom_tool_call", "local_shell_call", "toolCall")
 _ANSWERS = ("tool_use_id", "tool_call_id", "toolCallId", "call_id")
 """The keys by which a result names its call."""
 _UNFIT = re.compile(r"[^a-zA-Z0-9_-]+")
@@ -44,9 +44,10 @@ def read_block(block: Mapping[str, Any]) -> Item:
     if kind in _TEXTS and isinstance(block.get("text"), str):
         return Text(block["text"])
     answers = next((block[key] for key in _ANSWERS if isinstance(block.get(key), str)), None)
-    if kind in _CALLS and isinstance(block.get("name"), str):
-        args = block.get("input", block.get("arguments", {}))
-        return Call(block["name"], parse_arguments(args), answers or spell_id(block.get("id")))
+    name = block.get("name", "local_shell" if kind == "local_shell_call" else None)
+    if kind in _CALLS and isinstance(name, str):
+        args: object = next((block[key] for key in ("input", "arguments", "action") if key in block), {})
+        return Call(name, parse_arguments(args), answers or spell_id(block.get("id")))
     if answers is not None:
         return Result(answers, read_text(block.get("content", block.get("output"))))
     return Opaque(kind, block)

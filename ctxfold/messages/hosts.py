@@ -55,7 +55,7 @@ def _read_codex(line: Mapping[str, Any]) -> Iterator[Message]:
     match line:
         case {"type": "response_item", "payload": {"type": kind} as item, "timestamp": str(when)}:
             if not (kind == "message" and item.get("role") != "assistant"):
-                yield from _read_codex_item(item, str(item.get("id") or when))
+                yield from (replace(read, id=str(item.get("id") or when)) for read in decode_message(item))
         case {"type": "event_msg", "payload": {"type": "user_message", "message": str(text)}, "timestamp": str(when)}:
             yield Message("user", (Text(text),), when)
         case {
@@ -70,18 +70,6 @@ def _read_codex(line: Mapping[str, Any]) -> Iterator[Message]:
             yield Message("user", (Text(summary),), when, compacted=True)
         case _:
             return
-
-
-def _read_codex_item(item: Mapping[str, Any], name: str) -> Iterator[Message]:
-    match item:
-        case {"type": "custom_tool_call", "call_id": str(call), "name": str(tool)}:
-            yield Message("assistant", (Call(tool, {"input": item.get("input")}, call),), name)
-        case {"type": "local_shell_call", "call_id": str(call)}:
-            yield Message("assistant", (Call("local_shell", item.get("action"), call),), name)
-        case {"type": "message", "content": list(blocks)}:
-            yield Message("assistant", read_items(blocks), name)
-        case _:
-            yield from (Message(made.role, made.items, name) for made in decode_message(item))
 
 
 def _write_codex(message: Message) -> Iterator[dict[str, Any]]:
@@ -122,23 +110,21 @@ _GEMINI_OWN = ("<session_context>", "<hook_context>")
 
 def _read_gemini(line: Mapping[str, Any]) -> Iterator[Message]:
     match line:
-        case {"type": "user", "id": str(name), "content": content}:
+        case {"type": "user" | "gemini" as kind, "id": str(name), "content": content}:
             parts = [{"text": content}] if isinstance(content, str) else _mappings(content)
-            items = tuple(map(_read_gemini_part, parts))
-            summed = any(isinstance(item, Text) and _SNAPSHOT in item.text for item in items)
-            if not Message("user", items).text.startswith(_GEMINI_OWN):
-                yield Message("user", items, _digest(items) if summed else name, summed)
-        case {"type": "gemini", "id": str(name), "content": content}:
-            texts = [{"text": content}] if isinstance(content, str) else _mappings(content)
             calls = [each for each in _mappings(line.get("toolCalls")) if isinstance(each.get("id"), str)]
-            items = tuple(map(_read_gemini_part, texts))
-            items += tuple(Call(str(call.get("name")), call.get("args", {}), call["id"]) for call in calls)
-            items += tuple(
+            items: list[Item] = [_read_gemini_part(part) for part in parts]
+            items += [Call(str(call.get("name")), call.get("args", {}), call["id"]) for call in calls]
+            items += [
                 Result(call["id"], "\n".join(map(_read_gemini_output, call["result"])))
                 for call in calls
                 if isinstance(call.get("result"), list)
-            )
-            yield Message("assistant", items, name)
+            ]
+            read = Message("user" if kind == "user" else "assistant", tuple(items), name)
+            if kind == "user" and _SNAPSHOT in read.text:
+                yield replace(read, id=_digest(read.text), compacted=True)
+            elif not (kind == "user" and read.text.startswith(_GEMINI_OWN)):
+                yield read
         case {"$set": {"messages": list(messages)}}:  # a history that replaces the one before: only its summary is new
             for message in _mappings(messages):
                 yield from (replace(read, handle=message) for read in _read_gemini(message) if read.compacted)
@@ -248,7 +234,7 @@ def _read_pi(line: Mapping[str, Any]) -> Iterator[Message]:
             items = (Call("bash", {"command": command}, name), Result(name, str(ran.get("output"))))
             yield Message("assistant", items, name)
         case {"type": "message", "id": str(name), "message": {"role": "user" | "assistant" | "toolResult"} as message}:
-            yield from (Message(made.role, made.items, name) for made in decode_message(message))
+            yield from (replace(read, id=name) for read in decode_message(message))
         case _:
             return
 
@@ -295,8 +281,8 @@ def _digest(*parts: object) -> str:
 
 CLAUDE_CODE = Codec("claude-code", _read_claude_code, _write_claude_code)
 CODEX = Codec("codex", _read_codex, _write_codex)
-GEMINI = Codec("gemini", _read_gemini, _write_gemini, pairs=True)
-OPENCODE = Codec("opencode", _read_opencode, _write_opencode, pairs=True)
+GEMINI = Codec("gemini", _read_gemini, _write_gemini)
+OPENCODE = Codec("opencode", _read_opencode, _write_opencode)
 PI = Codec("pi", _read_pi, _write_pi)
 CODECS: Mapping[str, Codec] = {
     codec.name: codec for codec in (ANTHROPIC, OPENAI, CLAUDE_CODE, CODEX, GEMINI, OPENCODE, PI)
@@ -322,7 +308,7 @@ def _replace_in_shape(answer: Any) -> dict[str, Any]:
 
 
 def _replace_by_reason(answer: Any) -> dict[str, Any]:
-    """Codex and gemini-cli take no other output. The reason of a hook that blocks replaces the result; the run goes on."""
+    """Codex and gemini-cli take nothing else: the reason of a hook that blocks replaces the result; the run goes on."""
     reason = answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False)
     return {"decision": "block", "reason": reason}
 

@@ -1,4 +1,4 @@
-"""`Model`, `Request`, `Reply`: asks a model for a decision, sends an unfit reply back once; errors of servers; spans."""
+"""`Model`, `Request`, `Reply`: asks a model for a decision, sends an unfit reply back once; server errors; spans."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from ctxfold.text.words import words
 from ctxfold.tokens import head
 
 _TRIES = 4
-"""How often a choice is made anew where what is written costs less than was thought."""
+"""How often more is chosen where the written text costs less than its pieces."""
 _NEAR = 0.015
 """The share of a room that may be left over."""
 _ANY = 1e-6
@@ -31,10 +31,11 @@ def select(
     """Choose the pieces worth most for their tokens within a budget.
 
     Args:
-        pieces: what is chosen from, in text order.
+        pieces: the pieces, in text order.
         budget: the most o200k tokens that the chosen pieces may cost.
-        query: what the reader is after.
-        standing: places of pieces that are shown whatever is chosen; they cost nothing, and nothing that they say is new.
+        query: the question or task of the reader.
+        standing: places of pieces that are shown whatever is chosen; they cost nothing, and nothing that they say is
+            new.
         weights: the numbers of the formula.
 
     Returns:
@@ -49,8 +50,7 @@ class Choice:
     """A choice that grows.
 
     Attributes:
-        order: the places chosen, in the order in which they were: any beginning of it can be read without the rest, but for
-            what a piece needs, which is named before it.
+        order: the chosen places, in the order of choice. A piece comes after all that it needs.
         spent: o200k tokens of the chosen pieces.
     """
 
@@ -70,7 +70,7 @@ class Choice:
 
         Args:
             room: the most o200k tokens.
-            cost: what places cost as they are written.
+            cost: gives the o200k tokens of places as they are written.
 
         Returns:
             The longest beginning of the order that fits the room.
@@ -128,7 +128,7 @@ class Choice:
         return [each for each in (*self._pieces[place].under, place) if not self._shown[each]]
 
     def _rate(self, place: int, missing: Sequence[int]) -> float:
-        """What a piece adds for each token that it costs with what it needs."""
+        """The worth of a piece for each token of it and of the pieces that it needs."""
         cost = sum(self._pieces[each].tokens for each in missing)
         return (self._worth.of(place) + _ANY / (1 + self._pieces[place].age)) / max(cost, 1)
 
@@ -139,7 +139,7 @@ class Choice:
 
 
 _FAINT = 0.1
-"""What is worth less than this share of the best is no excerpt, even where there is room for it."""
+"""A sentence worth less than this share of the best is left out, even if there is room for it."""
 
 
 def find_excerpts(text: str, query: str, budget: int) -> list[Span]:
@@ -147,7 +147,7 @@ def find_excerpts(text: str, query: str, budget: int) -> list[Span]:
 
     Args:
         text: any text.
-        query: what the reader is after.
+        query: the question or task of the reader.
         budget: the most o200k tokens of the excerpts, one below the other.
 
     Returns:
@@ -180,7 +180,10 @@ _PLACES = 64
 
 
 def find_best_line(lines: Sequence[str], wanted: frozenset[str]) -> tuple[int, int]:
-    """Find the line that holds most of some words. Returns its number, from 0, and the place in it around which they are; 0 and 0 where no line holds any."""
+    """Find the line that holds most of some words.
+
+    Returns its number, from 0, and the place in it around which they are; 0 and 0 where no line holds any.
+    """
     if not wanted:
         return 0, 0
     some = re.compile("|".join(map(re.escape, sorted(wanted, key=lambda word: (-len(word), word)))))

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from ctxfold.log.lines import Line
-from ctxfold.select.pieces import Cut, Piece, cells_of, columns_of, cut_line, find_above
+from ctxfold.select.pieces import LineCut, Piece, cells_of, columns_of, cut_line, find_above
 
 GAP = "…"
-"""Marks what was left out."""
+"""Marks a gap."""
 
 
 def write(lines: Sequence[Line], pieces: Sequence[Piece], chosen: Iterable[int]) -> list[Line]:
@@ -37,26 +37,26 @@ def write(lines: Sequence[Line], pieces: Sequence[Piece], chosen: Iterable[int])
     return made
 
 
-def _shorten_line(line: Line, cuts: Sequence[Cut], places: Sequence[int]) -> Line:
+def _shorten_line(line: Line, cuts: Sequence[LineCut], places: Sequence[int]) -> Line:
     if line.kind == "stub":
         return line
     if line.kind in ("user", "say", "note"):
         marker = line.text[: line.text.find(":") + 1]
-        return line.reworded(f"{marker} {_write_prose(line, cuts, places)}")
+        return line.reword(f"{marker} {_write_prose(line, cuts, places)}")
     if line.kind == "text":
-        return line.reworded(_write_document(line, cuts, places))
+        return line.reword(_write_document(line, cuts, places))
     if line.kind == "call" and line.depth:
-        return line.reworded("\n".join([line.text.partition("\n")[0], *_write_runs(line, cuts, places)]))
+        return line.reword("\n".join([line.text.partition("\n")[0], *_write_runs(line, cuts, places)]))
     cells = _write_cells(line, cuts, places)
     if line.kind == "call":
         cells = list(cells_of(line)) if len(places) == len(cuts) == 1 else cells
-        return line.reworded(_write_head(line, cuts) + ", ".join([*cells, GAP]) + ")")
+        return line.reword(_write_head(line, cuts) + ", ".join([*cells, GAP]) + ")")
     row = _write_head(line, cuts) + ", ".join(cells)
-    return line.reworded(_mark_end(row) if len(places) < len(cuts) else row.rstrip())
+    return line.reword(_mark_end(row) if len(places) < len(cuts) else row.rstrip())
 
 
-def _write_prose(line: Line, cuts: Sequence[Cut], places: Sequence[int]) -> str:
-    """Sentences as they are, one mark for what was between them, and a row of its own for each that begins one."""
+def _write_prose(line: Line, cuts: Sequence[LineCut], places: Sequence[int]) -> str:
+    """Sentences as they are, one mark for each gap, and a row of its own for each that begins one."""
     text, at = "", cuts[0].span.start if cuts else 0
     for place in places:
         span = cuts[place].span
@@ -76,27 +76,27 @@ def _mark_end(text: str) -> str:
     return text if text.endswith(GAP) else f"{text} {GAP}".lstrip()
 
 
-def _write_head(line: Line, cuts: Sequence[Cut]) -> str:
+def _write_head(line: Line, cuts: Sequence[LineCut]) -> str:
     """What is before the first cell of a line; all of it where it has one piece and no cells."""
     if line.cuts:
         return line.text[: line.cuts[0]]
     return line.text[: cuts[0].span.start] if len(cuts) > 1 else line.text
 
 
-def _write_cells(line: Line, cuts: Sequence[Cut], places: Sequence[int]) -> list[str]:
+def _write_cells(line: Line, cuts: Sequence[LineCut], places: Sequence[int]) -> list[str]:
     """Cells as they are, a mark inside a long one where something is left out."""
     return [text for text in _write_runs(line, cuts, places) if text != GAP]
 
 
-def _write_document(line: Line, cuts: Sequence[Cut], places: Sequence[int]) -> str:
-    """Lines of a document as they are, a mark on its own line for those between them; one line has its marks beside it."""
+def _write_document(line: Line, cuts: Sequence[LineCut], places: Sequence[int]) -> str:
+    """Lines of a document as they are, a mark on its own line for each gap; a single line has its marks in it."""
     rows = _write_runs(line, cuts, places)
     text = (" " if len(places) == 1 else "\n").join(rows)
     return f"< {text}" if len(text.splitlines()) <= 1 else f"<<{line.ref}\n{text}\n{line.ref}>>"
 
 
-def _write_runs(line: Line, cuts: Sequence[Cut], places: Sequence[int]) -> list[str]:
-    """The lines or cells of which pieces are chosen, with marks for what is left out inside and between them."""
+def _write_runs(line: Line, cuts: Sequence[LineCut], places: Sequence[int]) -> list[str]:
+    """The lines or cells of which pieces are chosen, with marks for the gaps inside and between them."""
     rows: list[str] = []
     before = -1
     for at in places:

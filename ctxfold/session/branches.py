@@ -7,7 +7,7 @@ import re
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from ctxfold.errors import BranchError, InputError, SessionNameError
 from ctxfold.log import Step
@@ -15,7 +15,8 @@ from ctxfold.log.lines import AI, Line, text_of
 from ctxfold.select.choose import find_excerpts
 from ctxfold.session.commits import GENESIS, Happened, advance, rename_branch, state_of
 from ctxfold.session.load import lines_at, load_tiles
-from ctxfold.store.rows import HeadRow, Path, Reading, State, StoredRecord, TopicRow, Writing
+from ctxfold.store.rows import Reading, Writing
+from ctxfold.store.tables import HeadRow, Path, State, StoredRecord, TopicRow
 from ctxfold.text.words import rank_alike
 from ctxfold.tokens import count, head
 from ctxfold.workspace import NOWHERE, Action, BranchSummary, Decider, Elsewhere, ForestView, Turn, spans
@@ -61,7 +62,7 @@ class Move:
     Attributes:
         branch: the branch the handle is on.
         topic: its topic.
-        tip: the last step of its path, 0 if there is none.
+        tip: the last step of its path, 0 without one.
         action: the move that was made.
         reason: the decider's reason.
         ranked: for `auto`, the branches that hold anything, those most like the message first; among equals the
@@ -87,10 +88,7 @@ def check_name(name: object, what: str = "session") -> str:
 
 
 def check_wish(action: str, query: str | None, at: int | None, to: str | None) -> None:
-    """Check the arguments of a move. Raises InputError: no such move, or an argument that it ignores."""
-    known = get_args(Wish)
-    if action not in known:
-        raise InputError(f"{action!r} is not a move; use {', '.join(known[:-1])} or {known[-1]}")
+    """Check the arguments of a move. Raises InputError: an argument that it ignores."""
     if action != "auto" and query is not None:
         raise InputError(f"{action} takes no query; leave it out, or use auto")
     if action != "create" and at is not None:
@@ -200,7 +198,7 @@ def _find_event(tx: Reading, session: int, newest: int, depth: int) -> int:
 
 
 def _find_cover(tx: Reading, session: int, cover: int, depth: int) -> int:
-    """The newest cell of a cover whose tile ends by a depth of the path."""
+    """The newest cell of a cover with a tile that ends by a depth of the path."""
     while cover:
         row = tx.cover.cell(session, cover)
         last = tx.log.step(session, tx.cover.tile_end(session, row[1]) or 0)
@@ -248,7 +246,7 @@ class OtherBranches:
         self._read: dict[tuple[int, bytes, tuple[tuple[int, int, int], ...]], BranchSummary] = {}
 
     def of(self, tx: Reading, branch: int, state: State) -> Elsewhere:
-        """Return what the branches other than this one hold."""
+        """Return the turns of all branches other than this one."""
         heads = tx.forest.heads(self._session)
         if len(heads) == 1:
             return NOWHERE
@@ -272,7 +270,7 @@ class OtherBranches:
         return ForestView(turns, found)
 
     def _summarise(self, tx: Reading, head: HeadRow, topic: str, shown: dict[int, int]) -> BranchSummary:
-        """Summarise the steps of a branch that are on no path in `shown` (a depth for each lane), and add them to it."""
+        """Summarise the steps of a branch that are on no path in `shown` (a depth for each lane); add them to it."""
         state = state_of(tx, self._session, head)
         path = tx.log.path(self._session, state.tip)
         begins = [*(depth for _, depth in path[1:]), 0][: len(path)]
@@ -353,7 +351,7 @@ def _clip(line: Line, tokens: int) -> Line:
         return line
     body = line.text.partition("\n")[2].rpartition("\n")[0] if line.text.startswith("<<") else ""
     text = f"< {' '.join(body[: tokens * 40].split())}" if body else line.text
-    return line.reworded(f"{head(text, tokens)} […{line.tokens} tok {line.ref}]")
+    return line.reword(f"{head(text, tokens)} […{line.tokens} tok {line.ref}]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -371,12 +369,12 @@ class BranchInfo:
     """A branch of a topic.
 
     Attributes:
-        tip: the last step of its path, 0 if there is none.
+        tip: the last step of its path, 0 without one.
         steps: the number of steps of its path.
         tokens: their raw cost in o200k tokens.
-        forked_at: the last step it shares with an older branch of its topic, 0 if there is none.
+        forked_at: the last step it shares with an older branch of its topic, 0 without one.
         current: whether the handle is on it.
-        forked_from: the older branch that it shares that step with; empty if there is none.
+        forked_from: the older branch that it shares that step with; empty without one.
         own: its steps that are on no older branch, as refs.
         shown: the cost of its path in a view without a budget.
         folded: its tiles, in path order.

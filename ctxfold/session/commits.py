@@ -11,7 +11,8 @@ from typing import Any, Literal, get_args
 
 from ctxfold.errors import BranchError, CorruptStore, UndoError
 from ctxfold.log.json import canonical
-from ctxfold.store.rows import EventRow, HeadRow, Reading, State, Writing
+from ctxfold.store.rows import Reading, Writing
+from ctxfold.store.tables import EventRow, HeadRow, State
 from ctxfold.workspace import Decider
 
 EventKind = Literal[
@@ -104,7 +105,7 @@ class Happened:
 
     Attributes:
         payload: its resolved content as JSON.
-        material: hashes of what was stored with it.
+        material: hashes of the records and tiles stored with it.
         redoable: whether it is an undo that the branch remembers for a redo.
     """
 

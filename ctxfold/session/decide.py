@@ -22,7 +22,6 @@ from ctxfold.decisions.fold import FoldDirective, find_stretch, fold, write_tile
 from ctxfold.decisions.marks import check_summary, find_invented, list_known_texts
 from ctxfold.decisions.memory import Front, choose_batch, choose_tile, find_front, front_room, shorten_tile
 from ctxfold.decisions.refactor import (
-    OPERATORS,
     Case,
     Operator,
     Refactored,
@@ -46,6 +45,7 @@ from ctxfold.session.register import find_next_constraint, put_extraction, put_i
 from ctxfold.session.sources import Sources, find_end, read_case, read_log
 from ctxfold.store.rows import Reading, Writing
 from ctxfold.tokens import count
+from ctxfold.view.ends import write_guidance
 from ctxfold.view.fit import show
 from ctxfold.view.render import query_of
 from ctxfold.workspace import (
@@ -59,7 +59,6 @@ from ctxfold.workspace import (
     RawStep,
     Tile,
     Workspace,
-    shown_guidance,
 )
 
 
@@ -135,7 +134,7 @@ def open_tiles(
             yield range(at, end)
 
     def open_tile(tile: Tile, room: int) -> list[Block]:
-        """The parts of a tile, newest first. A summary in front covers what was written inside, so that is opened too."""
+        """The parts of a tile, newest first. A summary in front covers those inside, so they are opened too."""
         made: list[Block] = []
         inside: list[Tile | range] = [tile]
         while inside and room > 0:
@@ -290,14 +289,15 @@ _LEAST = 16
 
 
 @dataclass(frozen=True, slots=True)
-class LinesWanted:
+class ExtractionWanted:
     """A request for lines of the log.
 
     Attributes:
         need: what to look for, in words; None for the open items, the latest message and the constraints.
         selections: the lines that somebody chose; None searches the log.
         budget: o200k tokens that all of it may cost.
-        trigger: what called for it. Lines that the view shows are left out then, and what was asked for stays.
+        trigger: its cause, if nobody asked. Then lines that the view shows are left out, and lines that were asked for
+            stay.
     """
 
     need: str | None = None
@@ -306,8 +306,8 @@ class LinesWanted:
     trigger: Trigger | None = None
 
 
-def extract_lines(tx: Writing, now: Handle, wanted: LinesWanted, by: By) -> Extraction:
-    """Put lines of the log at the end of the view: those that were chosen, or those nearest to what is wanted.
+def extract_lines(tx: Writing, now: Handle, wanted: ExtractionWanted, by: By) -> Extraction:
+    """Put lines of the log at the end of the view: those that were chosen, or those nearest to the need.
 
     Raises InputError: selections of which none names lines of the log; nothing is changed then.
     """
@@ -344,7 +344,7 @@ def extract_lines(tx: Writing, now: Handle, wanted: LinesWanted, by: By) -> Extr
     return made
 
 
-def _find_lines(log: Sources, workspace: Workspace, wanted: LinesWanted) -> tuple[Extract, ...]:
+def _find_lines(log: Sources, workspace: Workspace, wanted: ExtractionWanted) -> tuple[Extract, ...]:
     """The lines that the embedded extractor chooses; for a trigger, after those that somebody asked for."""
     intent, need = workspace.intent, wanted.need
     about = [*(item.text for item in intent.open), workspace.asked, *(each.text for each in intent.binding)]
@@ -362,7 +362,7 @@ def _find_lines(log: Sources, workspace: Workspace, wanted: LinesWanted) -> tupl
 
 
 _SHARE, _FEW, _MOST = 3, 64, 400
-"""A triggered extraction takes a third of what the cover leaves of the budget, from 64 to 400 o200k tokens."""
+"""A triggered extraction takes a third of the budget that the cover leaves, from 64 to 400 o200k tokens."""
 
 
 def find_triggers(tx: Reading, now: Handle, limit: int, *, taken: bool) -> tuple[Trigger, ...]:
@@ -393,12 +393,12 @@ def extract_due(tx: Writing, now: Handle, limit: int) -> tuple[Trigger, ...]:
     return due
 
 
-def plan_extraction(due: Sequence[Trigger], workspace: Workspace, limit: int) -> LinesWanted | None:
+def plan_extraction(due: Sequence[Trigger], workspace: Workspace, limit: int) -> ExtractionWanted | None:
     """Return the extraction for the first trigger; None without a trigger, or if nothing of the path is folded."""
     if not due or not is_folded(workspace):
         return None
     room = min(max((limit - workspace.tokens) // _SHARE, _FEW), _MOST)
-    return LinesWanted(due[0].need or None, None, room, due[0])
+    return ExtractionWanted(due[0].need or None, None, room, due[0])
 
 
 _HEALTHY = "nothing repeats, and the view is below its high-water mark"
@@ -418,20 +418,9 @@ class RefactorWanted:
     by: By
     budget: int | None = None
 
-    @classmethod
-    def of(cls, operator: str, text: object, by: By, budget: int | None) -> RefactorWanted:
-        """Check a request. Raises InputError: no such operator, or a text for `auto`."""
-        known: tuple[Operator | Literal["auto"], ...] = ("auto", *OPERATORS)
-        chosen = next((each for each in known if each == operator), None)
-        if chosen is None:
-            raise InputError(f"{operator!r} is no operator; use auto or one of {', '.join(OPERATORS)}")
-        if chosen == "auto" and text is not None:
-            raise InputError(f"a text needs an operator; name one of {', '.join(OPERATORS)}")
-        return cls(chosen, text, by, budget)
-
     @property
     def decider(self) -> Decider:
-        """Who decides what the operator puts in place."""
+        """The author of the operator's text."""
         return "embedded" if self.text is None else self.by.decider
 
 
@@ -445,7 +434,7 @@ class Considered(NamedTuple):
 
 
 def consider_refactoring(tx: Reading, now: Handle, wanted: RefactorWanted) -> Considered:
-    """Work out what a refactoring would change, without committing it."""
+    """Compute a refactoring without committing it."""
     place = now.place(tx)
     before = place.workspace
     budget, named = wanted.budget or now.budget(tx), wanted.operator != "auto"
@@ -463,7 +452,7 @@ def consider_refactoring(tx: Reading, now: Handle, wanted: RefactorWanted) -> Co
 
 
 def apply_refactoring(tx: Writing, now: Handle, wanted: RefactorWanted) -> Refactored:
-    """Refactor; the refusal of a named operator is committed too. A history that the router leaves alone adds no event."""
+    """Refactor; the refusal of a named operator is committed too. A history left alone adds no event."""
     place, made, after, result = consider_refactoring(tx, now, wanted)
     if made is not None:
         state = put_refactoring(tx, place, made, after.guidance, wanted.by.reason)
@@ -494,7 +483,7 @@ def _make_refactoring(case: Case, wanted: RefactorWanted) -> Refactoring | Refac
 
 def _show_guidance(workspace: Workspace) -> str:
     texts = [show(block).text for block in workspace.blocks]
-    return shown_guidance(workspace.guidance.at(workspace.path_length), texts, 0)
+    return write_guidance(workspace.guidance.at(workspace.path_length), texts)
 
 
 def _count_cover(workspace: Workspace) -> int:

@@ -8,16 +8,17 @@ from dataclasses import replace
 
 from ctxfold.decisions.fold import SETTINGS, FoldSettings
 from ctxfold.errors import UnknownSession
-from ctxfold.log import RecordRef, Step
+from ctxfold.log import RecordRef
 from ctxfold.log.lines import followed
 from ctxfold.messages import Result
 from ctxfold.session.branches import OtherBranches
 from ctxfold.session.commits import GENESIS, head_of, state_of
 from ctxfold.session.load import REACH, count_reach, count_waiting, load
-from ctxfold.session.record import Branch, Taken, arrive
+from ctxfold.session.record import Branch, Taken, arrive, is_on_path
 from ctxfold.session.register import load_guidance_at, load_intent
-from ctxfold.store.rows import HeadRow, Reading, State, Writing
+from ctxfold.store.rows import Reading, Writing
 from ctxfold.store.sqlite import Store
+from ctxfold.store.tables import HeadRow, State
 from ctxfold.workspace import HEADER, Block, ForestView, Intent, RawStep, Workspace
 
 DEFAULT_BUDGET = 8000
@@ -25,7 +26,7 @@ DEFAULT_BUDGET = 8000
 _REACH = 4
 """A view may show this many times its budget in blocks, shortened: so many tokens are loaded for it."""
 _EXCESS = 3
-"""Loaded blocks beyond this many times what is wanted are loaded anew, so that memory stays bounded."""
+"""Loaded blocks beyond this many times the wanted tokens are loaded anew, so that memory stays bounded."""
 _SETTLING = 8
 """The newest blocks that a reply may settle: calls older than that have answers."""
 
@@ -161,14 +162,14 @@ class Handle:
         return Branch(self.session, self._head or head_of(tx, self.session, self.branch), state, self._workspace)
 
     def place_of(self, tx: Reading, step: int) -> Branch:
-        """Return where a late result of a step is shown: here if the step is on this path, else on its newest branch."""
+        """Return where a late result of a step is shown: here if it is on this path, else on its newest branch."""
         here = self.place(tx)
         old = tx.log.step(self.session, step)
-        if old is None or _has_step(tx, self.session, here.state, old):
+        if old is None or is_on_path(tx, self.session, here.state.tip, old):
             return here
         for head in sorted(tx.forest.heads(self.session), key=lambda head: -head.seq):
             state = state_of(tx, self.session, head)
-            if _has_step(tx, self.session, state, old):
+            if is_on_path(tx, self.session, state.tip, old):
                 return Branch(self.session, head, state, load(tx, self.session, state))
         return here
 
@@ -199,7 +200,7 @@ class Handle:
         self.seen = taken.state.tip
 
     def take_decision(self, state: State, workspace: Workspace, freed: int = 0) -> None:
-        """Continue at a revision that was just made here; `freed` is what it took off the cover, in o200k tokens."""
+        """Continue at a revision that was made here; `freed`: o200k tokens that it took off the cover."""
         self._state, self._newest = state, state.seq
         self._workspace = workspace
         self._loaded -= freed
@@ -236,12 +237,8 @@ class Handle:
         self._state, self._workspace, self._loaded = None, Workspace(), 0
 
 
-def _has_step(tx: Reading, session: int, state: State, step: Step) -> bool:
-    return any(lane == step.lane and step.depth <= depth for lane, depth in tx.log.path(session, state.tip))
-
-
 def _mark_waiting(block: Block) -> Block:
-    """The newest block, some of whose calls have no result, as it is shown once another step follows."""
+    """The newest block, some of whose calls have no result, as a later view shows it."""
     if not isinstance(block, RawStep):
         return block
     lines = followed(block.lines)

@@ -14,7 +14,8 @@ from ctxfold.log.json import canonical
 from ctxfold.log.lines import Line, followed, lines_of
 from ctxfold.session.commits import Happened, advance
 from ctxfold.store.codec import digest, encode, pack_text, unpack_json
-from ctxfold.store.rows import HeadRow, Path, Reading, State, StoredRecord, Writing
+from ctxfold.store.rows import Reading, Writing
+from ctxfold.store.tables import HeadRow, Path, State, StoredRecord
 from ctxfold.workspace import (
     HEADER,
     STANDING,
@@ -26,8 +27,6 @@ from ctxfold.workspace import (
     RawStep,
     Tile,
     Workspace,
-    dump_lines,
-    load_lines,
     runs_of,
 )
 
@@ -263,3 +262,16 @@ def count_waiting(tx: Reading, session: int, step: int) -> int:
     """Return how many calls of a step have no result yet. A late result counts where it is shown."""
     records = tx.log.records(session, [step]) if step else ()
     return sum({"call": 1, "result": -1}.get(record.kind, 0) for record in records if record.at == record.step)
+
+
+def dump_lines(lines: Iterable[Line]) -> list[list[object]]:
+    """Return lines as JSON."""
+    return [list(line) for line in lines]
+
+
+def load_lines(tree: Any) -> tuple[Line, ...]:
+    """Read lines from JSON made by `dump_lines`. Raises CorruptStore."""
+    try:
+        return tuple(Line._make([*parts[:4], tuple(parts[4]), *parts[5:]]) for parts in tree)
+    except (TypeError, ValueError, IndexError) as error:
+        raise CorruptStore("rendered lines do not read back; restore a copy of the store") from error

@@ -20,14 +20,17 @@ from ctxfold.session.branches import MAIN, check_name
 from ctxfold.session.decide import set_goal
 from ctxfold.session.handle import Handle
 from ctxfold.store import is_there, open_store
-from ctxfold.store.rows import HeadRow, Reading, SessionRow, TopicRow, Writing
+from ctxfold.store.rows import Reading, Writing
 from ctxfold.store.sqlite import Store
+from ctxfold.store.tables import HeadRow, SessionRow, TopicRow
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 LARGEST_NUMBER = 2**31
 """The largest whole number that is taken as an argument; no session holds as many of anything."""
+_SHOWN = 40
+"""Characters of a wrong argument that its error shows."""
 LARGEST_PICTURE = 60_000
 """Bytes of the largest picture that is kept: a page at 1,280 x 720 as JPEG of quality 40 takes about half."""
 
@@ -44,7 +47,8 @@ def check(function: Callable[P, T]) -> Callable[P, T]:
         form, hints = read()
         for name, value in form.bind(*args, **kwargs).arguments.items():
             if name in hints and not is_of_type(value, hints[name]):
-                raise InputError(f"{name} must be {describe_type(hints[name])}, not {_describe_value(value)}")
+                given = repr(value) if isinstance(value, str) and len(value) <= _SHOWN else type(value).__name__
+                raise InputError(f"{name} must be {_describe(hints[name])}, not {given}")
         return function(*args, **kwargs)
 
     return checked
@@ -79,23 +83,15 @@ def is_of_type(value: object, hint: Any) -> bool:
     return all(is_of_type(getattr(value, each.name), hints[each.name]) for each in fields(hint)) if hints else True
 
 
-def describe_type(hint: Any) -> str:
-    """Return an annotated type in words."""
-    origin, inner = get_origin(hint), get_args(hint)
+def _describe(hint: Any) -> str:
+    """An annotated type in words."""
+    origin = get_origin(hint)
     if origin in (Union, UnionType):
-        return " or ".join(dict.fromkeys(describe_type(each) for each in inner))
+        return " or ".join(map(_describe, get_args(hint)))
     if origin is Literal:
-        return f"one of {', '.join(inner)}"
-    if origin is Sequence:
-        return f"a list of {describe_type(inner[0])}"
-    if origin is tuple:
-        return f"a pair of {describe_type(inner[0])}"
-    words = {str: "text", int: f"a whole number up to {LARGEST_NUMBER}", NoneType: "None"}
-    return words.get(hint) or str(getattr(origin or hint, "__name__", hint))
-
-
-def _describe_value(value: object) -> str:
-    return repr(value) if isinstance(value, str) and len(value) <= 40 else type(value).__name__
+        return f"one of {', '.join(get_args(hint))}"
+    names: dict[Any, str] = {str: "text", NoneType: "None", Sequence: "a list"}
+    return names.get(origin or hint) or str(getattr(hint, "__name__", hint))
 
 
 def check_utf8(text: str, what: str) -> str:
@@ -173,7 +169,7 @@ def _create_session(tx: Writing, name: str) -> SessionRow:
 
 
 def find_pictures(store: str, session: str) -> Path | None:
-    """Return the folder of a session's pictures, which may not exist yet; None for a store that is no file."""
+    """Return the folder of a session's pictures, which may not exist yet; None for a store without a file."""
     if store == ":memory:" or "://" in store:
         return None
     return Path(f"{store}.pictures") / session

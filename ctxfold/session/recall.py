@@ -18,8 +18,9 @@ from ctxfold.select.choose import find_best_line
 from ctxfold.select.pieces import values_in
 from ctxfold.session.commits import state_of
 from ctxfold.session.load import read_tile
-from ctxfold.store.rows import Reading, StoredRecord
+from ctxfold.store.rows import Reading
 from ctxfold.store.search import SEARCHED
+from ctxfold.store.tables import StoredRecord
 from ctxfold.text.words import counted, query_words, words
 from ctxfold.workspace import spans
 
@@ -47,7 +48,7 @@ class Recalled:
     origin: str = ""
 
     def fence(self, part: str | None = None) -> str:
-        """Return the text, or a part of it, for a model: what a tool or page said stands between fences."""
+        """Return the text, or a part of it, for a model: text of a tool or page between fences."""
         text = self.text if part is None else part
         return fence(self.ref, text) if self.origin in ("tool", "page") else text
 
@@ -219,7 +220,7 @@ def _asks_page(tx: Reading, session: int, record: StoredRecord) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Query:
-    """The words of a query, and its names: the whole query, and each run of it that joins words, as paths and ids do."""
+    """The words of a query, and its names: the whole query, and each run that joins words, as paths and ids do."""
 
     words: frozenset[str]
     names: dict[str, re.Pattern[str]]

@@ -17,12 +17,13 @@ from ctxfold.log.lines import Line, lines_of
 from ctxfold.messages import Call, Message, Opaque, Result, Text
 from ctxfold.messages.apis import spell_id
 from ctxfold.session.commits import Happened, advance
-from ctxfold.session.load import cover_with
+from ctxfold.session.load import cover_with, dump_lines
 from ctxfold.store.codec import digest, encode, pack_text
-from ctxfold.store.rows import HeadRow, Reading, State, StoredRecord, Writing
+from ctxfold.store.rows import Reading, Writing
+from ctxfold.store.tables import HeadRow, State, StoredRecord
 from ctxfold.tokens import count
 from ctxfold.view.native import LoggedCall
-from ctxfold.workspace import Tile, Workspace, dump_lines
+from ctxfold.workspace import Tile, Workspace
 
 if TYPE_CHECKING:
     from ctxfold.session.handle import Handle
@@ -45,9 +46,9 @@ class Branch:
     workspace: Workspace
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class Draft:
-    """A record before it has an address. With a `key` it is recorded once."""
+    """A record on its way to the log; `ref` is its address once it has one. With a `key` it is recorded once."""
 
     kind: Kind
     origin: Origin
@@ -55,6 +56,7 @@ class Draft:
     call_id: str | None = None
     shown: str | None = None
     key: str | None = None
+    ref: RecordRef | None = None
 
     @property
     def is_said(self) -> bool:
@@ -83,24 +85,26 @@ class Taken:
 
 def drafts_of(message: Message) -> list[Draft]:
     """The records of a message, in order; none of a system message. If the message has an id, each record has a key."""
-    name, texts = spell_id(message.id), 0
-    if message.role == "system":
-        return []
-    if message.compacted:
-        return [Draft("note", "model", message.text, None, _COMPACTED, f"{COMPACTION}{name}" if name else None)]
     drafts: list[Draft] = []
-    for item in message.items:
+    name = spell_id(message.id)
+
+    def add(kind: Kind, origin: Origin, text: str, key: str, call: str | None = None, shown: str | None = None) -> None:
+        drafts.append(Draft(kind, origin, text, call, shown, key if name else None))
+
+    if message.compacted:
+        add("note", "model", message.text, f"{COMPACTION}{name}", None, _COMPACTED)
+        return drafts
+    said: tuple[Kind, Origin] = ("user", "user") if message.role == "user" else ("assistant", "model")
+    texts = 0
+    for item in message.items if message.role != "system" else ():
         match item:
             case Call(tool, args, given):
                 text, call = json.dumps({"name": tool, "args": args}, ensure_ascii=False), spell_id(given)
-                drafts.append(Draft("call", "model", text, call, None, f"call:{call}" if name else None))
+                add("call", "model", text, f"call:{call}", call)
             case Result(given, text, origin, shown):
-                call = spell_id(given)
-                drafts.append(Draft("result", origin, text, call, shown, f"result:{call}" if name else None))
+                add("result", origin, text, f"result:{spell_id(given)}", spell_id(given), shown)
             case Text() | Opaque() if isinstance(item, Text) or item.text:
-                kind: Kind = "user" if message.role == "user" else "assistant"
-                key = f"{kind}:{name}.{texts}" if texts else f"{kind}:{name}"
-                drafts.append(Draft(kind, "user" if kind == "user" else "model", item.text, key=key if name else None))
+                add(*said, item.text, f"{said[0]}:{name}" + (f".{texts}" if texts else ""))
                 texts += 1
             case _:
                 pass  # thinking
@@ -116,42 +120,39 @@ def record_messages(tx: Writing, at: Handle, messages: Iterable[Message]) -> lis
         The records of the messages in order, each with whether it is new.
     """
     first: dict[object, Draft] = {}
-    for number, draft in enumerate(draft for message in messages for draft in drafts_of(message)):
-        first.setdefault(draft.key or number, draft)
-    drafts = list(first.values())
-    known, calls = _find_known(tx, at.session, drafts)
-    refs = {number: known[draft.key] for number, draft in enumerate(drafts) if draft.key in known}
-    new = [number for number in range(len(drafts)) if number not in refs]
-    for group in _group_steps(drafts, new):
-        draft = drafts[group[0]]
+    for draft in (draft for message in messages for draft in drafts_of(message)):
+        first.setdefault(draft.key or draft, draft)
+    calls = _find_known(tx, at.session, list(first.values()))
+    new = {draft: None for draft in first.values() if draft.ref is None}
+    for group in _group_steps(new):
+        draft = group[0]
         if draft.kind != "result":
-            taken = record(tx, at.place(tx), [drafts[number] for number in group], fills=draft.is_said)
+            taken = record(tx, at.place(tx), group, fills=draft.is_said)
             at.take_in(taken)
-            before = taken.last - len(group)
-            refs |= {number: RecordRef(taken.step.n, before + k) for k, number in enumerate(group, 1)}
-            named = (drafts[number].call_id for number in group if drafts[number].kind == "call")
-            calls |= {call: (taken.step.n, call) for call in named if call is not None}
+            for k, draft in enumerate(group, taken.last - len(group) + 1):
+                draft.ref = RecordRef(taken.step.n, k)
+                if draft.kind == "call" and draft.call_id is not None:
+                    calls[draft.call_id] = (taken.step.n, draft.call_id)
         elif draft.call_id in calls:
             step, call = calls[draft.call_id]
             result = Result(call, draft.text, "page" if draft.origin == "page" else "tool", draft.shown)
-            refs[group[0]] = at.record_late(tx, step, result, f"result:{call}" if draft.key else None)
-    added = frozenset(new)
-    return [(refs[number], number in added) for number in sorted(refs)]
+            draft.ref = at.record_late(tx, step, result, f"result:{call}" if draft.key else None)
+    return [(draft.ref, draft in new) for draft in first.values() if draft.ref is not None]
 
 
-def _group_steps(drafts: Sequence[Draft], chosen: Iterable[int]) -> Iterator[list[int]]:
+def _group_steps(drafts: Iterable[Draft]) -> Iterator[list[Draft]]:
     """Drafts by step: an assistant's words, its calls and their results together, every other draft alone."""
-    group: list[int] = []
+    group: list[Draft] = []
     calls: set[str | None] = set()
-    answered = False
-    for number in chosen:
-        draft = drafts[number]
-        joins = draft.call_id in calls if draft.kind == "result" else draft.is_said and not answered
-        if group and not (joins and drafts[group[0]].is_said):
+    for draft in drafts:
+        if draft.kind == "result":
+            joins = draft.call_id in calls
+        else:
+            joins = draft.is_said and bool(group) and group[-1].is_said
+        if group and not joins:
             yield group
-            group, calls, answered = [], set(), False
-        group.append(number)
-        answered = answered or draft.kind == "result"
+            group, calls = [], set()
+        group.append(draft)
         if draft.kind == "call":
             calls.add(draft.call_id)
     if group:
@@ -217,7 +218,7 @@ def arrive(tx: Writing, branch: Branch, step: int, result: Result, key: str | No
         )
     tip = tx.log.step(session, branch.state.tip)
     at = old
-    if tip is not None and _is_on_path(tx, session, tip.n, step):
+    if tip is not None and is_on_path(tx, session, tip.n, old):
         at = _new_step(tx, session, tip) if _is_shared(tx, branch, tip) else tip
     call = _number_call(there, result.id, late=at.n != step)
     record = Record(step, len(there) + 1, "result", result.origin, result.text, result.id, at.n, result.shown, call)
@@ -306,20 +307,18 @@ def _is_shared(tx: Writing, branch: Branch, step: Step) -> bool:
     """Whether a step is on the path of another branch too: then neither may add to it."""
     for head in tx.forest.heads(branch.session):
         event = tx.forest.event(branch.session, head.seq) if head.id != branch.head.id else None
-        if event is not None and _is_on_path(tx, branch.session, event.state.tip, step.n):
+        if event is not None and is_on_path(tx, branch.session, event.state.tip, step):
             return True
     return False
 
 
-def _is_on_path(tx: Writing, session: int, tip: int, step: int) -> bool:
-    old = tx.log.step(session, step)
-    return old is not None and any(lane == old.lane and old.depth <= depth for lane, depth in tx.log.path(session, tip))
+def is_on_path(tx: Reading, session: int, tip: int, step: Step) -> bool:
+    """Whether a step is on the path that ends with another."""
+    return any(lane == step.lane and step.depth <= depth for lane, depth in tx.log.path(session, tip))
 
 
-def _find_known(
-    tx: Reading, session: int, drafts: Sequence[Draft]
-) -> tuple[dict[str | None, RecordRef], dict[str | None, tuple[int, str]]]:
-    """What the log holds of some drafts: records by key, and of each call id its step and its id there.
+def _find_known(tx: Reading, session: int, drafts: Sequence[Draft]) -> dict[str | None, tuple[int, str]]:
+    """Give each draft that the log holds its ref, by its key. Return of each call id its step and its id there.
 
     A record that was redacted since is known by its key and text as far as they are left.
     """
@@ -333,16 +332,16 @@ def _find_known(
                 blanked.append(record)
         if record.kind == "call" and record.call_id is not None:
             calls[record.call_id] = (record.step, record.call_id)
-    for draft in drafts if blanked else ():
-        if draft.key is None or draft.key in refs:
-            continue
-        match = next((each for each in blanked if _is_blanked(each, draft, tx.log.text(each.entry))), None)
-        if match is not None:
-            blanked.remove(match)
-            refs[draft.key] = RecordRef(match.step, match.k)
-            if match.call_id is not None:
-                calls[draft.call_id] = (match.step, match.call_id)
-    return refs, calls
+    for draft in drafts:
+        draft.ref = refs.get(draft.key)
+        if draft.ref is None and draft.key is not None:
+            match = next((each for each in blanked if _is_blanked(each, draft, tx.log.text(each.entry))), None)
+            if match is not None:
+                blanked.remove(match)
+                draft.ref = RecordRef(match.step, match.k)
+                if match.call_id is not None:
+                    calls[draft.call_id] = (match.step, match.call_id)
+    return calls
 
 
 def _is_blanked(record: StoredRecord, draft: Draft, text: str) -> bool:

@@ -1,12 +1,12 @@
-"""Masks every string of a session that tells of what is redacted, and writes the session anew."""
+"""Masks every string of a session that holds a redacted value, and writes the session anew."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import chain, count, islice
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain, count
 from typing import Any
 
 from ctxfold.errors import InputError, RefError
@@ -14,12 +14,14 @@ from ctxfold.log import Address, BlockRef, RangeRef, Record, StepRef, StretchRef
 from ctxfold.log.json import parse
 from ctxfold.log.lines import Line, blobs, lines_of
 from ctxfold.session.branches import MAIN
-from ctxfold.session.commits import NAMES, Happened, advance, dump_payload, head_of, state_of
+from ctxfold.session.commits import GENESIS, NAMES, Happened, advance, dump_payload, head_of, state_of
+from ctxfold.session.load import dump_lines, load_lines
 from ctxfold.session.transfer import dump_session, store_session
+from ctxfold.session.verify import replay
 from ctxfold.store.codec import encode
-from ctxfold.store.rows import HeadRow, SessionRow, Writing
+from ctxfold.store.rows import Writing
+from ctxfold.store.tables import HeadRow
 from ctxfold.text.secrets import Copies, Readings
-from ctxfold.workspace import dump_lines, load_lines
 
 Mask = Callable[[str], str]
 Tree = dict[str, Any]
@@ -29,15 +31,18 @@ LEAST = 6
 MOST = 64
 """Values of one redaction that are looked for in other encodings: each costs a pass over all of the session."""
 _LEAST_IN_NAME = 4
-"""Characters from which a value in lower case, as in a name, tells of it."""
+"""Characters from which a value is looked for in names, in lower case."""
 _WORD = re.compile(r"[^\W_]+")
 _OURS = re.compile(rf"{MAIN}|(?:branch|topic|redacted)(?:-\d+)?")
 """Names that nobody chose."""
 _WORDS_OF_OURS = frozenset(
     "kind origin decider status state slot operator action by at id ref refs evidence cause counts todo superseded_by"
-    " format field".split()
+    " revision field".split()
 )
 """Keys with a word of ours or an address, which code reads: they hold no text of anybody."""
+
+
+_IDS = ("call_id", "idempotency")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +73,7 @@ _UNREAD = f"other encodings of all but the {MOST} longest values"
 class _Masks:
     """What one redaction masks: parts of any text, and all of the records in `refs`, or some lines of one.
 
-    `values`: what it looks for. `names`: other names for branches, topics and the session.
+    `values`: the texts to look for. `names`: other names for branches, topics, calls and keys.
     """
 
     text: Mask
@@ -76,19 +81,20 @@ class _Masks:
     refs: frozenset[str] = frozenset()
     lines: RangeRef | None = None
     left: tuple[str, ...] = (_OUTSIDE,)
+    names: Mapping[str, str] = field(default_factory=dict)
 
     def of(self, ref: object) -> Mask:
         """The mask for a text that came from an address: all of it, where its record is redacted."""
         return stars if isinstance(ref, str) and ref.partition(":")[0] in self.refs else self.text
 
     def is_named(self, name: str) -> bool:
-        """Whether a name that somebody chose tells of it. Names are in lower case."""
+        """Whether a name that somebody chose holds a value. Names are in lower case."""
         values = (value.lower() for value in self.values if len(value) >= _LEAST_IN_NAME)
         return not _OURS.fullmatch(name) and (self.text(name) != name or any(value in name for value in values))
 
 
 def redact(tx: Writing, session: int, head: HeadRow, what: str, called: str | None) -> Redaction:
-    """Mask what a ref (`s12`, `s12.2`, `s12.2:4-8`, `s4-s9`) names, or else what a regular expression matches.
+    """Mask what a ref (`s12`, `s12.2`, `s12.2:4-8`, `s4-s9`) names, or else the matches of a regular expression.
 
     An event on branch `head` says that it was done. `called` is the session's name, which is then masked as those of
     branches and topics are; None leaves all names.
@@ -97,8 +103,7 @@ def redact(tx: Writing, session: int, head: HeadRow, what: str, called: str | No
         RefError: a ref that names nothing.
         InputError: not a regular expression, or one that matches nothing.
     """
-    row = SessionRow(session, called or "", 0.0, 0.0, 0)
-    trees = list(islice(dump_session(tx, row), 1, None))
+    trees = list(dump_session(tx, session))
     try:
         ref = parse_ref(what)
     except RefError:
@@ -106,20 +111,30 @@ def redact(tx: Writing, session: int, head: HeadRow, what: str, called: str | No
     else:
         masks = _by_ref(ref, trees)
     names = {} if called is None else _rename(trees, masks)
+    masks = replace(masks, names=names | _mask_ids(trees, masks.text))
     own = called if called is None or not masks.is_named(called) else _find_free(tx.sessions.names())
-    masked = _mask_ids([_mask_row(tree, masks, names) for tree in trees], masks.text)
+    masked = [_mask_row(tree, masks) for tree in trees]
     if masked == trees and own == called:
         raise InputError("nothing matches this pattern; `ctxfold recall` finds what is recorded")
-    pairs = [(old["text"], new["text"]) for old, new in zip(_records_in(trees), _records_in(masked), strict=True)]
+    pairs = [(old["entry"], new["entry"]) for old, new in zip(_records_in(trees), _records_in(masked), strict=True)]
     changed = [_count_changed(old, new) for old, new in pairs if old != new]
     tx.clear(session)
-    store_session(tx, session, masked, anew=True)
+    store_session(tx, session, masked)
+    _revise(tx, session)
     if own is not None and own != called:
         tx.sessions.rename(session, own)
     state = state_of(tx, session, head_of(tx, session, head.id))
     done = Redaction(len(changed), sum(changed), len(names), own or "", masks.left)
     advance(tx, session, head, state, state, Happened("redacted", {"records": done.records, "bytes": done.bytes}))
     return done
+
+
+def _revise(tx: Writing, session: int) -> None:
+    """Compute each revision again, for the content that it comes from was masked."""
+    revisions = {0: GENESIS.revision}
+    for event in tx.forest.events(session):
+        revisions[event.seq] = replay(tx, session, event, revisions[event.prev])
+        tx.forest.revise(session, event.seq, revisions[event.seq])
 
 
 def stars(text: str) -> str:
@@ -143,7 +158,7 @@ def _compile(what: str) -> re.Pattern[str]:
 
 
 def _by_pattern(pattern: re.Pattern[str], trees: Sequence[Tree]) -> _Masks:
-    """Mask what a pattern matches and each value that it matched, with the copies of these in other encodings."""
+    """Mask the matches of a pattern and each value that it matched, with their copies in other encodings."""
     values = frozenset(value for text in _texts_in(trees) for value in _find_matches(pattern, text))
     values |= frozenset(map(_unescape, values))
     ordered = sorted(values, key=len, reverse=True)
@@ -190,10 +205,10 @@ def _blank_copies(text: str, wanted: list[Copies]) -> str:
 
 
 def _by_ref(ref: Address, trees: Sequence[Tree]) -> _Masks:
-    """Mask all of the records of a ref, or some lines of one, and what they may have been quoted by elsewhere."""
+    """Mask all of the records of a ref, or some lines of one, and their quotations elsewhere."""
     chosen = _find_records(ref, _records_in(trees))
     lines = ref if isinstance(ref, RangeRef) else None
-    quotes = frozenset(chain.from_iterable(_find_quotes(body["text"], lines) for body in chosen))
+    quotes = frozenset(chain.from_iterable(_find_quotes(body["entry"], lines) for body in chosen))
     ordered = sorted(quotes, key=len, reverse=True)
 
     def mask(text: str) -> str:
@@ -258,7 +273,7 @@ def _count_changed(before: str, after: str) -> int:
 
 
 def _texts_in(trees: Iterable[Tree]) -> Iterator[str]:
-    """Every text of a session that is no word of ours; the content of events as it is, not as JSON."""
+    """Every text of a session but for words of ours; the content of events as a tree, not as JSON."""
     for tree in trees:
         ((kind, body),) = tree.items()
         nodes = [body] if kind != "event" else [body["cause"], json.loads(body["json"])]
@@ -274,81 +289,64 @@ def _texts_in(trees: Iterable[Tree]) -> Iterator[str]:
                     continue
 
 
-def _mask_row(tree: Tree, masks: _Masks, names: dict[str, str]) -> Tree:
-    ((kind, body),) = tree.items()
-    match kind:
-        case "record":
-            return {kind: _mask_record(body, masks)}
-        case "event":
-            payload = dump_payload(_mask(json.loads(body["json"]), masks, masks.text, names))
-            return {kind: {**body, "cause": masks.text(body["cause"]), "json": payload}}
-        case _:
-            return {kind: _mask(body, masks, masks.text, names)}
+def _mask_row(tree: Tree, masks: _Masks) -> Tree:
+    ((table, row),) = tree.items()
+    if table == "event":
+        payload = dump_payload(_mask(json.loads(row["json"]), masks, masks.text))
+        return {table: row | {"cause": masks.text(row["cause"]), "json": payload}}
+    return {table: _mask_record(row, masks) if table == "record" else _mask(row, masks, masks.text)}
 
 
-def _mask(node: Any, masks: _Masks, mask: Mask, names: dict[str, str]) -> Any:
-    """A tree with its texts masked: those of a redacted record's address in full."""
+def _mask(node: Any, masks: _Masks, mask: Mask, key: str = "") -> Any:
+    """A tree with its texts masked, in full those from the address of a redacted record."""
     match node:
+        case _ if key in _WORDS_OF_OURS:
+            return node
+        case str():
+            return masks.names.get(node, node) if key in NAMES else mask(node)
+        case list() if key == "lines":
+            return dump_lines(_mask_line(line, masks.of(line.ref)) for line in load_lines(node))
+        case list():
+            return [_mask(each, masks, mask) for each in node]
         case dict():
             addresses = [node.get("ref"), *node.get("refs", ()), node.get("at"), node.get("by")]
             own = stars if stars in map(masks.of, addresses) else mask
-            return {key: _mask_value(key, value, masks, own, names) for key, value in node.items()}
-        case list() | tuple():
-            return type(node)(_mask(each, masks, mask, names) for each in node)
-        case str():
-            return mask(node)
+            return {name: _mask(each, masks, own, name) for name, each in node.items()}
         case _:
             return node
 
 
-def _mask_value(key: str, value: Any, masks: _Masks, mask: Mask, names: dict[str, str]) -> Any:
-    if key in NAMES:
-        return names.get(value, value)
-    if key in _WORDS_OF_OURS:
-        return value
-    if key == "lines":
-        return dump_lines(_mask_line(line, masks.of(line.ref)) for line in load_lines(value))
-    return _mask(value, masks, mask, names)
-
-
-def _mask_record(body: Tree, masks: _Masks) -> Tree:
+def _mask_record(row: Tree, masks: _Masks) -> Tree:
     """A record masked. Its lines are kept from here on: made anew from the masked text, they might not be as many."""
-    mask = masks.of(_ref_of(body))
-    text = _blank_lines(body["text"], masks.lines) if masks.lines and mask is stars else mask(body["text"])
-    record = Record(
-        body["step"], body["k"], body["kind"], body["origin"], body["text"], body["call_id"], body["at"], body["shown"]
-    )
-    before = load_lines(body["form"]) or lines_of(record)
-    whole = "\n".join(line.text for line in before)
-    lines = tuple(_mask_line(line, mask) for line in before) if mask is stars or mask(whole) != whole else before
-    if text == body["text"] and lines == before and (body["shown"] is None or mask(body["shown"]) == body["shown"]):
-        return body
-    return {**body, "text": text, "shown": None, "form": dump_lines(lines)}
+    mask, before = masks.of(_ref_of(row)), row["entry"]
+    text = _blank_lines(before, masks.lines) if masks.lines and mask is stars else mask(before)
+    texts = (row["step"], row["k"], row["kind"], row["origin"], before, row["call_id"], row["at"], row["shown"])
+    full = load_lines(row["form"]) or lines_of(Record(*texts))
+    whole = "\n".join(line.text for line in full)
+    lines = tuple(_mask_line(line, mask) for line in full) if mask is stars or mask(whole) != whole else full
+    row = row | {key: masks.names.get(row[key], row[key]) for key in _IDS}
+    if text == before and lines == full and (row["shown"] is None or mask(row["shown"]) == row["shown"]):
+        return row
+    return row | {"entry": text, "shown": None, "form": dump_lines(lines)}
 
 
 def _mask_line(line: Line, mask: Mask) -> Line:
     """A line with its text masked; the marks of who speaks stay."""
     opening = line.text[: len(line.text) - len(line.text.lstrip("<> "))] if mask is stars else ""
     text = opening + mask(line.text[len(opening) :])
-    return line if text == line.text else line.reworded(text)
+    return line if text == line.text else line.reword(text)
 
 
-def _mask_ids(trees: Sequence[Tree], mask: Mask) -> list[Tree]:
-    """Rows with call ids and keys masked. In a step one id stays one and two stay two: results find their calls by it."""
-    others: dict[tuple[int, str, str], str] = {}
-    taken = {(body["step"], key, body[key]) for body in _records_in(trees) for key in ("call_id", "key") if body[key]}
-    for step, key, name in sorted(taken):
+def _mask_ids(trees: Sequence[Tree], mask: Mask) -> dict[str, str]:
+    """Other names for the call ids and keys that tell of it. Two stay two, for results find their calls by them."""
+    names = {row[key] for row in _records_in(trees) for key in _IDS if row[key]}
+    others: dict[str, str] = {}
+    for name in sorted(names):
         masked = mask(name)
         if masked != name:
-            numbered = chain([masked], (f"{masked}-{number}" for number in count(2)))
-            others[step, key, name] = next(each for each in numbered if (step, key, each) not in taken)
-            taken.add((step, key, others[step, key, name]))
-    return [
-        {"record": body | {key: others.get((body["step"], key, body[key]), body[key]) for key in ("call_id", "key")}}
-        if (body := tree.get("record"))
-        else tree
-        for tree in trees
-    ]
+            others[name] = f"{masked}-{len(others) + 1}" if masked in names else masked
+            names.add(others[name])
+    return others
 
 
 def _records_in(trees: Iterable[Tree]) -> Iterator[Tree]:

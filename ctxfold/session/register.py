@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any
+from dataclasses import asdict, is_dataclass, replace
+from functools import cache
+from types import UnionType
+from typing import Any, TypeVar, cast, get_args, get_origin, get_type_hints
 
 from ctxfold.decisions.extraction import extract
 from ctxfold.decisions.refactor import VERSION as REFACTORINGS_VERSION
@@ -16,7 +18,8 @@ from ctxfold.log import place_of
 from ctxfold.session.commits import INTENTS, Happened, advance, find_voided
 from ctxfold.session.load import cover_with
 from ctxfold.session.record import Branch
-from ctxfold.store.rows import Reading, State, Writing
+from ctxfold.store.rows import Reading, Writing
+from ctxfold.store.tables import State
 from ctxfold.workspace import (
     By,
     Constraint,
@@ -27,15 +30,10 @@ from ctxfold.workspace import (
     IntentChange,
     Passed,
     Statement,
-    dump_change,
-    dump_extraction,
-    dump_guidance,
-    load_change,
-    load_extraction,
-    load_guidance,
     number_of,
 )
 
+T = TypeVar("T")
 _CHAIN = 32
 """Events of a chain after which one event holds the whole register, so that loading reads at most so many."""
 
@@ -52,15 +50,15 @@ def load_intent(tx: Reading, session: int, root: int, tip: int = 0) -> Intent:
             intent, root = _load_base(payload["base"]), 0
     for kind, payload in reversed(chain):
         if kind == "extracted":
-            intent = extract(intent, load_extraction(payload["extraction"]))
+            intent = extract(intent, load_value(Extraction, payload["extraction"]))
         else:
-            intent = set_intent(intent, load_change(payload["change"]))
+            intent = set_intent(intent, load_value(IntentChange, payload["change"]))
     events = tx.forest.intents(session)
     gone = find_voided(events)
     constraints: tuple[Constraint, ...] = ()
     for event in events:
         if event.kind == "intent_set" and event.seq not in gone:
-            change = load_change(json.loads(event.json)["change"])
+            change = load_value(IntentChange, json.loads(event.json)["change"])
             if change.constraints:
                 constraints = merge_by_id(constraints, change.constraints)
     return replace(intent, constraints=constraints, passed=_find_passed(tx, session, gone, tip))
@@ -91,8 +89,8 @@ def _read_event(tx: Reading, session: int, seq: int) -> tuple[str, dict[str, Any
 
 
 def _load_base(base: dict[str, Any]) -> Intent:
-    intent = set_intent(Intent(), load_change(base["intent"]))
-    return extract(intent, load_extraction(base["extraction"])) if base["extraction"] is not None else intent
+    intent = set_intent(Intent(), load_value(IntentChange, base["intent"]))
+    return extract(intent, load_value(Extraction, base["extraction"])) if base["extraction"] is not None else intent
 
 
 def find_next_constraint(tx: Reading, session: int) -> int:
@@ -110,7 +108,7 @@ def put_intent(tx: Writing, place: Branch, before: Intent, change: IntentChange,
     """Commit a plan that was made on the register `before`."""
     statements: list[Statement] = [*change.constraints, *change.decisions]
     refs = [*(item.ref for item in change.items), *(each.ref for each in statements)]
-    return _put(tx, place, before, "intent_set", {"change": dump_change(change), "steps": _steps_of(refs)}, by)
+    return _put(tx, place, before, "intent_set", {"change": asdict(change), "steps": _steps_of(refs)}, by)
 
 
 def put_extraction(tx: Writing, place: Branch, before: Intent, made: Extraction, by: By) -> State:
@@ -118,7 +116,7 @@ def put_extraction(tx: Writing, place: Branch, before: Intent, made: Extraction,
     tip = place.state.tip
     last = max((record.k for record in tx.log.records(place.session, [tip])), default=0) if tip else 0
     steps = _steps_of([each.ref for each in made.extracts])
-    payload = {"extraction": dump_extraction(made), "steps": steps, "read": [tip, last]}
+    payload = {"extraction": asdict(made), "steps": steps, "read": [tip, last]}
     return _put(tx, place, before, "extracted", payload, by)
 
 
@@ -127,7 +125,7 @@ def _put(tx: Writing, place: Branch, before: Intent, kind: Any, content: dict[st
     if _count_chain(tx, place.session, place.state.intent) >= _CHAIN:
         whole = IntentChange(before.items, (), before.decisions, before.told, before.read)
         made = before.extraction
-        payload["base"] = {"intent": dump_change(whole), "extraction": None if made is None else dump_extraction(made)}
+        payload["base"] = {"intent": asdict(whole), "extraction": None if made is None else asdict(made)}
     after = replace(place.state, intent=tx.forest.last_event(place.session) + 1)
     happened = Happened(kind, payload, (), by.decider, by.reason)
     return advance(tx, place.session, place.head, place.state, after, happened)
@@ -155,7 +153,7 @@ def load_guidance_at(tx: Reading, session: int, root: int) -> Guidance:
     event = tx.forest.event(session, root)
     if event is None or event.kind != "refactored":
         raise CorruptStore(f"event {root} is no refactoring; restore a copy of the store")
-    return load_guidance(json.loads(event.json)["guidance"])
+    return load_value(Guidance, json.loads(event.json)["guidance"])
 
 
 def put_refactoring(tx: Writing, place: Branch, made: Refactoring, guidance: Guidance, reason: str) -> State:
@@ -171,7 +169,7 @@ def put_refactoring(tx: Writing, place: Branch, made: Refactoring, guidance: Gui
         "operator": made.operator,
         "tiles": [tile.number for tile in made.tiles],
         "steps": list(made.steps),
-        "guidance": dump_guidance(guidance),
+        "guidance": asdict(guidance),
     }
     cause = "; ".join(filter(None, (f"{made.operator}: {made.reason}", reason)))
     happened = Happened("refactored", payload, hashes, made.decider, cause)
@@ -179,7 +177,7 @@ def put_refactoring(tx: Writing, place: Branch, made: Refactoring, guidance: Gui
 
 
 def put_refused(tx: Writing, place: Branch, what: str, replies: Sequence[tuple[str, str]]) -> State:
-    """Commit what a model wrote for a decision and why it was refused, as an event that changes nothing else."""
+    """Commit the refused replies of a model with their faults, as an event that changes nothing else."""
     payload = {"refused": [{"text": text, "why": why} for text, why in replies]}
     return _note(tx, place, Happened("refused", payload, (), "model", what))
 
@@ -191,3 +189,28 @@ def put_refusal(tx: Writing, place: Branch, decider: Decider, cause: str) -> Sta
 
 def _note(tx: Writing, place: Branch, what: Happened) -> State:
     return advance(tx, place.session, place.head, place.state, place.state, what)
+
+
+def load_value(hint: type[T], tree: Any) -> T:
+    """Read a value of a dataclass type from JSON made by `dataclasses.asdict`. Raises CorruptStore."""
+    try:
+        return cast(T, _load(hint, tree))
+    except (KeyError, TypeError, ValueError) as error:
+        raise CorruptStore(f"a value of {hint.__name__} does not read back; restore a copy of the store") from error
+
+
+_hints_of = cache(get_type_hints)
+
+
+def _load(hint: Any, tree: Any) -> Any:
+    inner = get_args(hint)
+    if get_origin(hint) is UnionType:
+        return None if tree is None else _load(inner[0], tree)
+    if get_origin(hint) is tuple:
+        kinds = inner[:1] * len(tree) if inner[-1] is Ellipsis else inner
+        return tuple(_load(kind, each) for kind, each in zip(kinds, tree, strict=True))
+    if is_dataclass(hint):
+        kind = cast(Any, hint)
+        hints = _hints_of(kind)
+        return kind(**{name: _load(hints[name], each) for name, each in tree.items()})
+    return tree

@@ -8,7 +8,7 @@ from typing import overload
 from ctxfold.decisions.extraction import Trigger
 from ctxfold.decisions.fold import SETTINGS, FoldDirective, FoldSettings
 from ctxfold.decisions.memory import choose_batch
-from ctxfold.decisions.refactor import Refactored
+from ctxfold.decisions.refactor import OPERATORS, Refactored, read_operator
 from ctxfold.decisions.register import PlanGiven, Statements, Todo
 from ctxfold.errors import InputError
 from ctxfold.log import Origin, RecordRef, Ref, StepRef, parse_ref, parse_step
@@ -17,7 +17,7 @@ from ctxfold.messages.apis import read_result, read_step
 from ctxfold.session.branches import Move, Topic, Wish, read_tree
 from ctxfold.session.commits import head_of, redo, undo
 from ctxfold.session.decide import (
-    LinesWanted,
+    ExtractionWanted,
     RefactorWanted,
     Selections,
     apply_refactoring,
@@ -53,14 +53,14 @@ _HITS = 100
 class Session:
     """A named, persisted unit of work: one log, one forest. Use `Session.open`.
 
-        with Session.open("paris-trip", goal="book a hotel") as session:
-            session.record_turn("Under 100 EUR, please.")
-            print(session.view(2_000).text)
+        session = Session.open("paris-trip", goal="book a hotel")
+        session.record_turn("Under 100 EUR, please.")
+        print(session.view(2_000).text)
 
     A handle is on one branch. Several handles on one session, in one process or in many, work side by side, and every
     method may be called from any thread. Budgets are tokens of `model` (o200k tokens if none is named); None means the
-    session's own. Every method may raise UnknownSession (the session was deleted), InputError (an argument of a wrong
-    type), RefError (not an address) and BudgetError (a budget below the least).
+    session's own. Every method may raise UnknownSession (the session was deleted), InputError (an argument of a
+    wrong type), RefError (not an address) and BudgetError (a budget below the least).
     """
 
     def __init__(self, name: str, handle: Handle, created: bool) -> None:
@@ -83,23 +83,19 @@ class Session:
 
         Args:
             name: 1 to 64 of a-z, 0-9 and -, beginning with a letter or digit.
-            goal: what it is for; it revises another goal of the branch.
+            goal: the purpose; it revises another goal of the branch.
             store: a path, a URL or `:memory:`; None for the configured default.
             create: whether a missing session is created.
             settings: when and how far this handle folds.
 
-        Raises:
-            SessionNameError: not a name.
-            UnknownSession: it does not exist and `create` is off.
-            StoreError: the store cannot be used.
+        Raises: SessionNameError: not a name. UnknownSession: it does not exist and `create` is off. StoreError: the
+            store cannot be used.
         """
         return cls(name, *check(open_handle)(name, goal, store, create, settings))
 
-    # Properties
-
     @property
     def goal(self) -> str:
-        """The newest revision of this branch's goal; empty if there is none."""
+        """The newest revision of this branch's goal; empty without one."""
         notes = self.workspace.notes
         return notes[-1].text if notes else ""
 
@@ -123,7 +119,7 @@ class Session:
 
     @property
     def intent(self) -> Intent:
-        """The register: the to-do and decisions of this branch, the session's constraints, and the newest extraction."""
+        """The register: the to-do and decisions of this branch, the session's constraints, the newest extraction."""
         return self.workspace.intent
 
     @property
@@ -140,31 +136,20 @@ class Session:
             self._at.look(tx)
             tx.sessions.keep_budget(self._at.session, limit)
 
-    # Recording: commits, returns a ref, never folds
-
     @check
     def record(self, messages: Iterable[Message], *, known: bool = False) -> list[RecordRef]:
-        """Record messages, in one commit: an assistant's words, calls and results as one step. None of a system
-        message.
+        """Record messages in one commit, an assistant's words, calls and results as one step. Returns the new records.
 
             session.record(ctxfold.read_messages([{"role": "user", "content": "Under 100 EUR, please."}]))
 
-        A message with an id is recorded once, so a host's transcript may be read again as it grows. A late result joins
-        the step of its call; a result whose call was never seen is left out.
-
-        Args:
-            messages: as `ctxfold.read_messages` or a codec decodes them.
-            known: also return the records that the log held before.
-
-        Returns:
-            The new records, in the order of the messages.
+        A message with an id is recorded once, so a transcript may be read again as it grows. A late result joins the
+        step of its call. System messages and results of unknown calls are left out. `known` also returns the records
+        that the log held before.
         """
         given = tuple(messages)
         for each in given:
             if not isinstance(each, Message):
-                raise InputError(
-                    f"messages are wanted, not {type(each).__name__}; decode it with ctxfold.read_messages"
-                )
+                raise InputError(f"a message is wanted, not {type(each).__name__}; use ctxfold.read_messages")
         with self._at.writing() as tx:
             return [ref for ref, is_new in record_messages(tx, self._at, given) if is_new or known]
 
@@ -181,7 +166,8 @@ class Session:
         results: Sequence[object] = (),
         found: str = "",
     ) -> StepRef:
-        """Record what the assistant said, called and got, in the step that the user's message opened or in a new one.
+        """Record the words, calls and results of the assistant, in the step that the user's message opened or in a new
+        one.
 
         Args:
             explanation: a text, or a message of Anthropic's or OpenAI's SDK with its calls.
@@ -190,8 +176,7 @@ class Session:
                 if wanted; or `tool_result` blocks and `tool` messages of those APIs.
             found: a finding that every view shows: a note of the step.
 
-        Raises:
-            RefError: a result that answers no call of the step.
+        Raises RefError: a result that answers no call of the step.
         """
         made = drafts_of(read_step(explanation, calls, results))
         made += [Draft("note", "model", found)] if found.strip() else []
@@ -207,7 +192,7 @@ class Session:
 
     @check
     def record_note(self, text: str, origin: Origin = "model") -> RecordRef:
-        """Record a finding. Every view shows it until `plan` lifts it; one of a `tool` or `page` is marked untrusted."""
+        """Record a finding. Every view shows it until `plan` lifts it; of a `tool` or `page` it is marked untrusted."""
         return self._record_one(Draft("note", origin, text), fills=False)
 
     @check
@@ -220,18 +205,10 @@ class Session:
         shown: str | None = None,
         key: str | None = None,
     ) -> RecordRef:
-        """Record a result that came after its step was recorded.
+        """Record a result that came after its step was recorded. Raises RefError: no such step, or no such call in it.
 
-        Args:
-            step: the step of the call.
-            call_id: the call's id in that step.
-            text: the exact text.
-            origin: `tool` or `page`.
-            shown: a short form of the text for views; None lets one be made.
-            key: an idempotency key: the same key on the same step is recorded once.
-
-        Raises:
-            RefError: no such step or call.
+        `origin` is `tool` or `page`; `shown` is a short form of the text for views, None lets one be made; the same
+        `key` on the same step is recorded once.
         """
         number, once = parse_step(step), None if key is None else check_utf8(key, "the key")
         result = read_result({"id": call_id, "text": text, "origin": origin, "shown": shown}, "c1")
@@ -243,8 +220,6 @@ class Session:
             taken = record(tx, self._at.place(tx), [draft], fills=fills)
             self._at.take_in(taken)
             return RecordRef(taken.step.n, taken.last)
-
-    # Deciding: each a committed event
 
     @check
     def fold(
@@ -262,8 +237,7 @@ class Session:
             last_step: the last step; None for the latest.
             by: who decided, and why.
 
-        Raises:
-            FoldError: nothing to fold, a cut through a tile, or a summary longer than what it replaces.
+        Raises FoldError: nothing to fold, a cut through a tile, or a summary longer than its steps.
         """
         first, last = (None if step is None else parse_step(step) for step in (first_step, last_step))
         directive = FoldDirective(summary=summary, first_step=first, last_step=last)
@@ -276,9 +250,9 @@ class Session:
     ) -> tuple[Tile, ...]:
         """Fold older steps if the cover is above the budget's high-water mark: the driver's call.
 
-        A `summary`, at most the settings' `front` of the budget, goes in front of the lines chosen from the steps, in
-        place of the one before. Returns the tile that was made, if any. Raises FoldError: the summary is too long, or
-        holds values that the log of the steps does not.
+        A `summary`, at most the settings' `front` of the budget, goes in front of the lines chosen from the steps.
+        Returns the tile that was made, if any. Raises FoldError: the summary is too long, or holds values that the log
+        lacks.
         """
         with self._at.reading() as tx:
             limit = self._limit(tx, budget, model).tokens
@@ -309,11 +283,10 @@ class Session:
                 They hold on every branch.
             decisions: the same, for this branch.
             by: who decided, and why.
-            trigger: what called for the plan; None if somebody asked.
-            goal: what the session is for; it revises another goal.
+            trigger: the cause, if nobody asked.
+            goal: the purpose of the session; it revises another goal.
 
-        Raises:
-            InputError: an empty summary, entries that cannot be read, an unknown id, or a ref of nothing.
+        Raises InputError: an empty summary, entries that cannot be read, an unknown id, or a ref of nothing.
         """
         given = PlanGiven.of(summary, todo, constraints, decisions, goal)
         with self._at.writing() as tx:
@@ -335,13 +308,12 @@ class Session:
             selections: `{"ref": "s12:40-80", "why"?, "todo"?, "facts"?}`, the most wanted first; None searches the log.
             budget: o200k tokens that all of it may cost, at least 16.
             by: who decided, and why.
-            trigger: what called for it, then lines that the view shows are left out; None if somebody asked.
+            trigger: the cause, if nobody asked; then lines that the view shows are left out.
 
-        Raises:
-            InputError: selections that cannot be read, or of which none names lines of the log; nothing is changed.
+        Raises InputError: selections that cannot be read, or of which none names lines of the log; nothing is changed.
         """
         with self._at.writing() as tx:
-            return extract_lines(tx, self._at, LinesWanted(need, selections, budget, trigger), by)
+            return extract_lines(tx, self._at, ExtractionWanted(need, selections, budget, trigger), by)
 
     @check
     def maintain(self, budget: int | None = None, model: str | None = None, act: bool = True) -> tuple[Trigger, ...]:
@@ -377,11 +349,12 @@ class Session:
             dry_run: only return what would change.
             budget: o200k tokens of the view it is for.
 
-        Raises:
-            InputError: no such operator, or a text without one.
+        Raises InputError: no such operator, or a text for `auto`.
         """
         limit = None if budget is None else Budget.of(budget).tokens
-        wanted = RefactorWanted.of(operator, text, by, limit)
+        if operator == "auto" and text is not None:
+            raise InputError(f"a text needs an operator; name one of {', '.join(OPERATORS)}")
+        wanted = RefactorWanted(read_operator(operator), text, by, limit)
         if dry_run:
             with self._at.reading() as tx:
                 return consider_refactoring(tx, self._at, wanted).result
@@ -397,20 +370,17 @@ class Session:
         to: str | None = None,
         by: By = _HOST,
     ) -> Move:
-        """Go to a branch or topic, or begin one. Call it before the message is recorded.
+        """Go to a branch or topic, or begin one, before the message is recorded.
 
         Args:
-            action: `auto` stays, and ranks the branches by their likeness to `query` in `Move.ranked`; `continue`
-                stays; `create` forks at a step; `switch` goes to a branch of any topic; `new_topic` begins an empty
-                path; `rename` gives this branch the name `to`.
+            action: `auto` stays, and ranks the branches by likeness to `query`; `continue` stays; `create` forks at a
+                step; `switch` goes to a branch of any topic; `new_topic` begins an empty path; `rename` names this one.
             query: for `auto`, the message; None for the user's last words on this branch.
             at: for `create`, the last step the new branch keeps; None for the tip.
             to: the branch's name; None makes one up (not for `switch` and `rename`).
             by: who decided, and why.
 
-        Raises:
-            InputError: nothing to compare, or an argument that the move ignores.
-            SessionNameError: not a name.
+        Raises: InputError: nothing to compare, or an argument that the move ignores. SessionNameError: not a name.
             BranchError: an unknown or taken name, or a step that is on no branch.
         """
         step = None if at is None else parse_step(at)
@@ -442,8 +412,6 @@ class Session:
             place = self._at.place(tx)
             self._at.take_decision(put_refused(tx, place, what, replies), place.workspace)
 
-    # Reading: commits nothing
-
     @check
     def view(self, budget: int | None = None, model: str | None = None) -> View:
         """Render the context, never above the budget, which is at least `ctxfold.tokens.MIN_BUDGET` o200k tokens."""
@@ -467,18 +435,11 @@ class Session:
         skip: int = 0,
         reading: bool = False,
     ) -> Recalled | list[Hit]:
-        """Return the exact text of a ref, or the places that hold the words of a query.
+        """Return the exact text of a ref, or the places that hold the words of a query, best first.
 
-        Args:
-            ref: `s12`, `s12.2`, `s12.2:40-80`, `s4-s9`, `b7`, or what recording returned.
-            query: words to look for; give this or a ref.
-            limit: the most hits.
-            skip: how many of the best hits are passed over.
-            reading: whether pages come as a person reads them.
-
-        Raises:
-            InputError: both or neither of ref and query.
-            RefError: not an address, or nothing is recorded there.
+        A ref is `s12`, `s12.2`, `s12.2:40-80`, `s4-s9`, `b7`, or what recording returned; with `reading`, pages come
+        as a person reads them. Of the places, `limit` are returned after `skip` better ones. Raises InputError: both or
+        neither of ref and query; RefError: not an address, or nothing is recorded there.
         """
         if (ref is None) == (query is None):
             raise InputError("give either a ref such as s12.2 or a query")
@@ -520,8 +481,6 @@ class Session:
         with self._at.reading():
             keep_picture(self._at.store.address, self.name, parse_step(step), jpeg)
 
-    # Ending
-
     @check
     def redact(self, what: str, *, names: bool = True) -> Redaction:
         """Blank bytes everywhere, keeping their length, and drop the session's pictures. The one loss there is.
@@ -530,9 +489,7 @@ class Session:
             what: a ref of a step, record or lines; or a regular expression, which is searched in common encodings too.
             names: also rename a branch, a topic and the session if their names hold it.
 
-        Raises:
-            RefError: a ref of nothing.
-            InputError: not a regular expression, or one that matches nothing.
+        Raises: RefError: a ref of nothing. InputError: not a regular expression, or one that matches nothing.
             StoreError: redacted, but the old bytes are still in the file; the message names the next move.
         """
         with self._at.writing() as tx:

@@ -16,7 +16,8 @@ from ctxfold.log.lines import text_of
 from ctxfold.log.page import page_of
 from ctxfold.session.load import lines_at
 from ctxfold.session.recall import rank_records
-from ctxfold.store.rows import Reading, StoredRecord
+from ctxfold.store.rows import Reading
+from ctxfold.store.tables import StoredRecord
 from ctxfold.text.words import is_common
 from ctxfold.workspace import Workspace
 
@@ -100,7 +101,7 @@ class Sources:
 def read_case(
     tx: Reading, session: int, workspace: Workspace, budget: int, settings: FoldSettings, named: bool
 ) -> Case:
-    """Return a workspace with what the records of its steps show. The case may read through `tx` while it is open."""
+    """Return a workspace with the evidence of its records. The case may read through `tx` while it is open."""
     steps = [step for block in workspace.blocks for step in block.steps]
     records = tx.log.records(session, steps)
     results: dict[tuple[int, str | None], list[StoredRecord]] = {}
@@ -142,7 +143,7 @@ def read_log(tx: Reading, session: int, steps: Sequence[int]) -> list[str]:
 
 
 def _read_text(tx: Reading, session: int, ref: str) -> str:
-    """The exact text of a record; empty where there is none."""
+    """The exact text of a record; else empty."""
     try:
         named = parse_ref(ref)
     except RefError:

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from ctxfold.session.commits import EventKind, find_voided
-from ctxfold.store.rows import EventRow, Reading
+from ctxfold.store.rows import Reading
+from ctxfold.store.tables import EventRow
 from ctxfold.workspace import Decider, spans
 
 _LONGEST = 90

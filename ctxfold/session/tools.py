@@ -28,12 +28,12 @@ class _Arguments(BaseModel):
     model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid")
 
 
-class _Recall(_Arguments):
+class _RecallArguments(_Arguments):
     ref: str = Field("", description="A ref such as s12.2, or s12.2:40-80 for lines of it.")
     query: str = Field("", description="Words to search for, where you have no ref.")
 
 
-class _Fold(_Arguments):
+class _FoldArguments(_Arguments):
     summary: str = Field(
         min_length=1, description="The facts that matter later: names, numbers, decisions, failures, open points."
     )
@@ -41,25 +41,25 @@ class _Fold(_Arguments):
     last_step: int | None = Field(None, description="Last step of the stretch; the newest if left out.")
 
 
-class _Todo(_Arguments):
+class _TodoArguments(_Arguments):
     text: str = Field("", description="The task, for a new entry.")
     id: str = Field("", description="The id of an entry, such as t3.")
     state: Literal["open", "done", "dropped"] = "open"
 
     @model_validator(mode="after")
-    def _names_something(self) -> _Todo:
+    def _names_something(self) -> _TodoArguments:
         if not self.text and not self.id:
             raise ValueError("give text for a new entry, or the id of an entry")
         return self
 
 
-class _Plan(_Arguments):
-    todo: tuple[_Todo, ...] = Field((), description="New entries, or entries by id with their new state.")
+class _PlanArguments(_Arguments):
+    todo: tuple[_TodoArguments, ...] = Field((), description="New entries, or entries by id with their new state.")
     constraints: tuple[str, ...] = Field((), description="Rules that the user set for everything from now on.")
     decisions: tuple[str, ...] = Field((), description="Decisions that were made.")
 
 
-class _Note(_Arguments):
+class _NoteArguments(_Arguments):
     text: str = Field(min_length=1, description="The finding to keep.")
 
 
@@ -105,10 +105,10 @@ class SessionTool:
 def make_tools(session: Session) -> list[SessionTool]:
     """The tools of a session."""
     return [
-        _make_tool("recall", _Recall, lambda given: _recall(session, given)),
-        _make_tool("fold", _Fold, lambda given: _fold(session, given)),
-        _make_tool("plan", _Plan, lambda given: _plan(session, given)),
-        _make_tool("note", _Note, lambda given: f"kept as {session.record_note(given.text)}"),
+        _make_tool("recall", _RecallArguments, lambda given: _recall(session, given)),
+        _make_tool("fold", _FoldArguments, lambda given: _fold(session, given)),
+        _make_tool("plan", _PlanArguments, lambda given: _plan(session, given)),
+        _make_tool("note", _NoteArguments, lambda given: f"kept as {session.record_note(given.text)}"),
     ]
 
 
@@ -119,7 +119,7 @@ def _make_tool(name: str, arguments: type[_Given], act: Callable[[_Given], str])
     return SessionTool(name, prompt(f"tool_{name}"), schema_of(arguments), run)
 
 
-def _recall(session: Session, given: _Recall) -> str:
+def _recall(session: Session, given: _RecallArguments) -> str:
     if not given.ref:
         hits = session.recall(query=given.query or " ")
         return "\n".join(f"{hit.ref} {fence(hit.ref, hit.text)}" for hit in hits) or "no record has these words"
@@ -130,12 +130,12 @@ def _recall(session: Session, given: _Recall) -> str:
     return text if recalled.origin in ("user", "model") else fence(recalled.ref, text)
 
 
-def _fold(session: Session, given: _Fold) -> str:
+def _fold(session: Session, given: _FoldArguments) -> str:
     tile = session.fold(given.summary, given.first_step, given.last_step)
     return f"{tile.id} replaces {spans(tile.steps)}: {tile.tokens} tokens, raw {tile.raw}"
 
 
-def _plan(session: Session, given: _Plan) -> str:
+def _plan(session: Session, given: _PlanArguments) -> str:
     todo = [item.model_dump(include={"id", "text", "state"} if item.id else {"text"}) for item in given.todo]
     todo = [{name: value for name, value in item.items() if value} for item in todo]
     intent = session.plan(None, todo or None, list(given.constraints) or None, list(given.decisions) or None)

@@ -1,4 +1,4 @@
-"""Replays a session's events, and compares what they say with what is stored."""
+"""Replays a session's events, and compares the rows that they make with the stored ones."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from ctxfold.session.commits import GENESIS, compute_revision
 from ctxfold.session.load import hash_tile, read_tile, split_cover
 from ctxfold.session.record import material_of
 from ctxfold.store.codec import decode, unpack
-from ctxfold.store.rows import EventRow, Reading, State
+from ctxfold.store.rows import Reading
+from ctxfold.store.tables import EventRow, State
 
 
 def verify(tx: Reading, session: int) -> int:

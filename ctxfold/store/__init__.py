@@ -30,7 +30,7 @@ class Connection(Protocol):
 
 
 def open_store(address: str) -> Store:
-    """The store at an address, which is made where there is none.
+    """The store at an address, made where it is missing.
 
     Args:
         address: `:memory:`, a path, or `sqlite:///path`.

@@ -1,4 +1,4 @@
-"""Encodes what a store keeps: texts and JSON as bytes, compressed where that pays, and content hashes."""
+"""Encodes texts and JSON as a store keeps them: bytes, compressed where that pays, under their content hash."""
 
 from __future__ import annotations
 

@@ -1,190 +1,48 @@
-"""The tables of a store and every statement on them, in one SQL that SQLite and PostgreSQL read."""
+"""Every statement on the tables of a store."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from ctxfold.errors import CorruptStore
 from ctxfold.log import Record, Step
 from ctxfold.store.codec import decode, digest, encode, pack, unpack
 from ctxfold.store.search import SearchRows
+from ctxfold.store.tables import (
+    COLUMNS,
+    EVENT,
+    HEAD,
+    KEYS,
+    MARKS,
+    NEAREST,
+    OWNED,
+    PUT_STEP,
+    READ,
+    RECORD,
+    STEP,
+    TOPIC,
+    UPDATED,
+    WRITE,
+    EventRow,
+    HeadRow,
+    Path,
+    SessionRow,
+    State,
+    StoredRecord,
+    TopicRow,
+)  # fmt: skip
 
 if TYPE_CHECKING:
     from ctxfold.store import Connection
 
-TABLES = """
-CREATE TABLE session (
-  id {lasting_id}, name TEXT NOT NULL UNIQUE, created DOUBLE PRECISION NOT NULL, current INTEGER NOT NULL DEFAULT 0,
-  budget INTEGER NOT NULL DEFAULT 0
-);
-CREATE TABLE unscrubbed (id {lasting_id});
-CREATE TABLE entry (id {id}, hash BYTEA NOT NULL UNIQUE, size INTEGER NOT NULL, bytes BYTEA NOT NULL);
-CREATE TABLE lane (
-  session INTEGER NOT NULL, id INTEGER NOT NULL, parent INTEGER NOT NULL, fork INTEGER NOT NULL,
-  PRIMARY KEY (session, id)
-) {clustered};
-CREATE TABLE step (
-  session INTEGER NOT NULL, n INTEGER NOT NULL, parent INTEGER NOT NULL, lane INTEGER NOT NULL, depth INTEGER NOT NULL,
-  open INTEGER NOT NULL, tokens INTEGER NOT NULL, raw INTEGER NOT NULL, upto INTEGER NOT NULL,
-  raw_upto INTEGER NOT NULL, time DOUBLE PRECISION NOT NULL, words INTEGER NOT NULL, noted INTEGER NOT NULL,
-  PRIMARY KEY (session, n)
-) {clustered};
-CREATE UNIQUE INDEX step_place ON step (session, lane, depth);
-CREATE TABLE record (
-  id {id}, session INTEGER NOT NULL, step INTEGER NOT NULL, k INTEGER NOT NULL, at INTEGER NOT NULL,
-  kind TEXT NOT NULL, origin TEXT NOT NULL, call_id TEXT, entry INTEGER NOT NULL REFERENCES entry (id), shown INTEGER,
-  form BYTEA NOT NULL, idempotency TEXT
-);
-CREATE UNIQUE INDEX record_place ON record (session, step, k);
-CREATE INDEX record_late ON record (session, at) WHERE at <> step;
-CREATE UNIQUE INDEX record_once ON record (session, step, idempotency) WHERE idempotency IS NOT NULL;
-CREATE TABLE head (
-  session INTEGER NOT NULL, id INTEGER NOT NULL, name TEXT NOT NULL, topic INTEGER NOT NULL, seq INTEGER NOT NULL,
-  created DOUBLE PRECISION NOT NULL, PRIMARY KEY (session, id)
-) {clustered};
-CREATE UNIQUE INDEX head_name ON head (session, name);
-CREATE TABLE topic (
-  session INTEGER NOT NULL, id INTEGER NOT NULL, name TEXT NOT NULL, PRIMARY KEY (session, id)
-) {clustered};
-CREATE TABLE event (
-  session INTEGER NOT NULL, seq INTEGER NOT NULL, head INTEGER NOT NULL, prev INTEGER NOT NULL, kind TEXT NOT NULL,
-  decider TEXT NOT NULL, cause BYTEA NOT NULL, json BYTEA NOT NULL, time DOUBLE PRECISION NOT NULL,
-  revision BYTEA NOT NULL, tip INTEGER NOT NULL, cover INTEGER NOT NULL, notes INTEGER NOT NULL,
-  decision INTEGER NOT NULL, undone INTEGER NOT NULL, intent INTEGER NOT NULL, guide INTEGER NOT NULL,
-  PRIMARY KEY (session, seq)
-) {clustered};
-CREATE TABLE mark (
-  session INTEGER NOT NULL, kind TEXT NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY (session, kind, seq)
-) {clustered};
-CREATE TABLE tile (
-  session INTEGER NOT NULL, id INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL,
-  tokens INTEGER NOT NULL, body BYTEA NOT NULL, PRIMARY KEY (session, id)
-) {clustered};
-CREATE TABLE cell (
-  session INTEGER NOT NULL, id INTEGER NOT NULL, prev INTEGER NOT NULL, tile INTEGER NOT NULL,
-  PRIMARY KEY (session, id)
-) {clustered};
-CREATE TABLE note (
-  session INTEGER NOT NULL, id INTEGER NOT NULL, prev INTEGER NOT NULL, slot TEXT NOT NULL, text BYTEA NOT NULL,
-  PRIMARY KEY (session, id)
-) {clustered};
-"""
-"""Each adapter fills in its words for `id` (a row number), `lasting_id` (one that is never given twice, so that a
-handle on a deleted session meets no other) and `clustered` (rows kept in the order of their key).
-
-`step.words` and `step.noted` name the nearest step back, itself included, with words of the user and with a note.
-`mark` lists the events that plans and redactions are found by: a search by kind would read every event of a session.
-`unscrubbed` has a row for each removal whose bytes are still to be taken out of the file.
-"""
-
-_OWNED = re.findall(r"CREATE TABLE (\w+) \([^;]*session INTEGER", TABLES)
-"""The tables with rows of one session."""
 _BATCH = 500
 """Numbers in one statement, below the 999 parameters that old SQLite allows."""
 
 _SWEPT = 50
 """Records that one sweep removes."""
-
-Path = tuple[tuple[int, int], ...]
-"""A path as (lane, depth) pairs, newest lane first: of each lane the steps up to that depth. Empty before step 1."""
-
-
-@dataclass(frozen=True, slots=True)
-class SessionRow:
-    """A session: its row id, name, times (seconds since 1970) and the branch a new handle starts on."""
-
-    id: int
-    name: str
-    created: float
-    updated: float
-    current: int
-
-
-@dataclass(frozen=True, slots=True)
-class State:
-    """A revision: what a branch is after one event.
-
-    Attributes:
-        seq: the event.
-        revision: its content hash, 16 bytes.
-        tip: the last step of the path, 0 before the first.
-        cover: the newest cell of the cover, 0 for none; steps that no cell covers are raw.
-        notes: the newest note, 0 for none.
-        decision: the newest decision in force, 0 for none.
-        undone: the last undo that may be redone, 0 for none.
-        intent: the newest plan or extraction in force, 0 for none.
-        guide: the newest refactoring in force, 0 for none.
-    """
-
-    seq: int
-    revision: bytes
-    tip: int
-    cover: int
-    notes: int
-    decision: int
-    undone: int
-    intent: int = 0
-    guide: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class HeadRow:
-    """A branch: a named head in a topic."""
-
-    id: int
-    name: str
-    topic: int
-    seq: int
-    created: float
-
-
-@dataclass(frozen=True, slots=True)
-class TopicRow:
-    """A root of the forest."""
-
-    id: int
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
-class EventRow:
-    """One committed event: `head` is its branch, `prev` the event before it there, `state` the branch after it."""
-
-    seq: int
-    head: int
-    prev: int
-    kind: str
-    decider: str
-    cause: str
-    json: str
-    time: float
-    state: State
-
-
-@dataclass(frozen=True, slots=True)
-class StoredRecord:
-    """A record as it is kept: `entry` and `shown` name raw bytes, `form` is its packed lines."""
-
-    id: int
-    step: int
-    k: int
-    at: int
-    kind: str
-    origin: str
-    call_id: str | None
-    entry: int
-    shown: int | None
-    form: bytes
-    idempotency: str | None
-
-
-def _columns(kind: Any) -> str:
-    """The fields of a row class, as SQL lists columns."""
-    return ", ".join(field.name for field in fields(kind))
 
 
 def _cells(row: Any) -> dict[str, Any]:
@@ -192,37 +50,9 @@ def _cells(row: Any) -> dict[str, Any]:
     return {field.name: getattr(row, field.name) for field in fields(row)}
 
 
-_STEP, _RECORD, _HEAD, _TOPIC = map(_columns, (Step, StoredRecord, HeadRow, TopicRow))
-_EVENT = f"{_columns(EventRow).removesuffix(', state')}, {_columns(State).removeprefix('seq, ')}"
-_UPDATED = (
-    "coalesce((SELECT time FROM event WHERE event.session = session.id ORDER BY seq DESC LIMIT 1), created) AS updated"
-)
-_MARKS = {"intent_set": "plan", "voided": "plan", "redacted": "redaction"}
-"""The kinds of events that are marked, and as what."""
-_NEAREST = {"user": "words", "note": "noted"}
-"""By the kind of a record, the column of `step` that leads to the nearest step with one."""
-
-
-def _find_nearest(kind: str) -> str:
-    """SQL for the nearest step back with a record of a kind: the step itself, else the one that its parent names."""
-    own = f"SELECT step FROM record WHERE session = :session AND step = :n AND kind = '{kind}' LIMIT 1"
-    above = f"SELECT {_NEAREST[kind]} FROM step WHERE session = :session AND n = :parent"
-    return f"coalesce(({own}), ({above}), 0)"
-
-
-_PUT_STEP = (
-    f"INSERT INTO step (session, {_STEP}, words, noted) VALUES (:session, :{_STEP.replace(', ', ', :')},"
-    f" {_find_nearest('user')}, {_find_nearest('note')}) ON CONFLICT (session, n) DO UPDATE SET open = excluded.open,"
-    " tokens = excluded.tokens, raw = excluded.raw, upto = excluded.upto, raw_upto = excluded.raw_upto,"
-    " words = excluded.words, noted = excluded.noted"
-)
-
-
 def damaged(what: str) -> CorruptStore:
     """The error for something that is missing or is not as it was written."""
-    return CorruptStore(
-        f"{what} of this store is damaged; restore a copy, or write what still reads with `ctxfold sessions export`"
-    )
+    return CorruptStore(f"{what} is damaged; restore a copy, or write what still reads with `ctxfold sessions export`")
 
 
 class _Tables:
@@ -239,13 +69,20 @@ class _Tables:
     def _first(self, columns: str, table: str, **equal: object) -> tuple[Any, ...] | None:
         return next(iter(self._find(columns, table, "", **equal)), None)
 
+    def _need(self, columns: str, table: str, **equal: object) -> tuple[Any, ...]:
+        """The row that another one refers to. Raises CorruptStore: it is missing."""
+        row = self._first(columns, table, **equal)
+        if row is None:
+            raise damaged(f"a {table} of this store")
+        return row
+
     def _last(self, column: str, table: str, **equal: object) -> int:
-        """The largest number in a column, 0 where there is none."""
+        """The largest number in a column, 0 without any."""
         return self._find(f"max({column})", table, "", **equal)[0][0] or 0
 
-    def _put(self, table: str, **cells: object) -> None:
-        columns, values = ", ".join(cells), ", :".join(cells)
-        self._db.run(f"INSERT INTO {table} ({columns}) VALUES (:{values})", **cells)
+    def _put(self, table: str, end: str = "", **cells: object) -> list[tuple[Any, ...]]:
+        """Add a row; the columns that an `end` with RETURNING asks for."""
+        return self._db.rows(f"INSERT INTO {table} ({', '.join(cells)}) VALUES (:{', :'.join(cells)}) {end}", **cells)
 
     def _change(self, table: str, column: str, value: object, **equal: object) -> None:
         where = " AND ".join(f"{name} = :{name}" for name in equal)
@@ -287,10 +124,8 @@ class CoverRows(_Tables):
 
     def cell(self, session: int, cell: int) -> tuple[int, int]:
         """A cell of a cover: the cell before it and its tile."""
-        row = self._first("prev, tile", "cell", session=session, id=cell)
-        if row is None:
-            raise damaged(f"cell {cell} of a cover")
-        return row[0], row[1]
+        prev, tile = self._need("prev, tile", "cell", session=session, id=cell)
+        return prev, tile
 
     def cells(self, session: int) -> list[tuple[Any, ...]]:
         """Every cell of a session as (number, the one before, tile)."""
@@ -306,11 +141,8 @@ class CoverRows(_Tables):
         """The notes that lead to a root, oldest first, as (slot, text)."""
         found: list[tuple[str, str]] = []
         while note:
-            row = self._first("prev, slot, text", "note", session=session, id=note)
-            if row is None:
-                raise damaged(f"note {note}")
-            found.append((row[1], decode(row[2])))
-            note = row[0]
+            note, slot, text = self._need("prev, slot, text", "note", session=session, id=note)
+            found.append((slot, decode(text)))
         return found[::-1]
 
     def note_links(self, session: int) -> list[tuple[int, int, str, str]]:
@@ -330,7 +162,7 @@ class ForestRows(_Tables):
 
     def heads(self, session: int) -> list[HeadRow]:
         """The branches of a session, oldest first."""
-        return [HeadRow(*row) for row in self._find(_HEAD, "head", "ORDER BY id", session=session)]
+        return [HeadRow(*row) for row in self._find(HEAD, "head", "ORDER BY id", session=session)]
 
     def add_head(self, session: int, head: HeadRow) -> None:
         """Add a branch."""
@@ -346,7 +178,7 @@ class ForestRows(_Tables):
 
     def topics(self, session: int) -> list[TopicRow]:
         """The topics of a session, oldest first."""
-        return [TopicRow(*row) for row in self._find(_TOPIC, "topic", "ORDER BY id", session=session)]
+        return [TopicRow(*row) for row in self._find(TOPIC, "topic", "ORDER BY id", session=session)]
 
     def add_topic(self, session: int, topic: TopicRow) -> None:
         """Add a topic."""
@@ -358,18 +190,18 @@ class ForestRows(_Tables):
 
     def event(self, session: int, seq: int) -> EventRow | None:
         """One event."""
-        row = self._first(_EVENT, "event", session=session, seq=seq)
+        row = self._first(EVENT, "event", session=session, seq=seq)
         return _event(row) if row else None
 
     def events(self, session: int, limit: int | None = None, newest: bool = False) -> list[EventRow]:
         """Events in order of their number, or the newest first."""
         end = f"ORDER BY seq {'DESC' if newest else 'ASC'}" + ("" if limit is None else f" LIMIT {limit:d}")
-        return [_event(row) for row in self._find(_EVENT, "event", end, session=session)]
+        return [_event(row) for row in self._find(EVENT, "event", end, session=session)]
 
     def intents(self, session: int) -> list[EventRow]:
         """Every plan of a session, and every undo and redo, in order."""
         planned = "AND seq IN (SELECT seq FROM mark WHERE session = :session AND kind = 'plan') ORDER BY seq"
-        return [_event(row) for row in self._find(_EVENT, "event", planned, session=session)]
+        return [_event(row) for row in self._find(EVENT, "event", planned, session=session)]
 
     def newest_intent(self, session: int) -> int:
         """The number of the newest of these events, 0 for none."""
@@ -384,8 +216,16 @@ class ForestRows(_Tables):
         cells = _cells(event) | {"cause": encode(event.cause), "json": encode(event.json)} | _cells(event.state)
         del cells["state"]
         self._put("event", session=session, **cells)
-        if event.kind in _MARKS:
-            self._put("mark", session=session, kind=_MARKS[event.kind], seq=event.seq)
+        self.mark(session, event.kind, event.seq)
+
+    def mark(self, session: int, kind: str, seq: int) -> None:
+        """Note an event by its kind, where it is to be found so."""
+        if kind in MARKS:
+            self._put("mark", session=session, kind=MARKS[kind], seq=seq)
+
+    def revise(self, session: int, seq: int, revision: bytes) -> None:
+        """Give an event another revision, after a redaction."""
+        self._change("event", "revision", revision, session=session, seq=seq)
 
 
 def _event(row: tuple[Any, ...]) -> EventRow:
@@ -402,22 +242,22 @@ class LogRows(_Tables):
 
     def step(self, session: int, n: int) -> Step | None:
         """One step."""
-        row = self._first(_STEP, "step", session=session, n=n)
+        row = self._first(STEP, "step", session=session, n=n)
         return _step(row) if row else None
 
     def steps(self, session: int, numbers: Sequence[int] | None = None) -> list[Step]:
         """Steps by number, or all, in the order of their numbers. Raises CorruptStore: one of them is missing."""
         if numbers is None:
-            return [_step(row) for row in self._find(_STEP, "step", "ORDER BY n", session=session)]
-        sql = f"SELECT {_STEP} FROM step WHERE session = :session AND n IN ({{}}) ORDER BY n"
+            return [_step(row) for row in self._find(STEP, "step", "ORDER BY n", session=session)]
+        sql = f"SELECT {STEP} FROM step WHERE session = :session AND n IN ({{}}) ORDER BY n"
         rows = self._among(sql, sorted(set(numbers)), session=session)
         if len(rows) != len(set(numbers)):
-            raise damaged("the list of steps")
+            raise damaged("the list of steps of this store")
         return [_step(row) for row in rows]
 
     def put_step(self, session: int, step: Step) -> None:
         """Write a step that is new, was filled, or has more records."""
-        self._db.run(_PUT_STEP, **_cells(step) | {"session": session, "open": int(step.open)})
+        self._db.run(PUT_STEP, **_cells(step) | {"session": session, "open": int(step.open)})
 
     def last_step(self, session: int) -> int:
         """The highest step number given out, 0 for none."""
@@ -425,30 +265,24 @@ class LogRows(_Tables):
 
     def path(self, session: int, tip: int) -> Path:
         """The lanes that lead to a step."""
-        step = self.step(session, tip) if tip else None
-        if step is None and tip:
-            raise damaged(f"step s{tip}")
-        lane, depth = (0, 0) if step is None else (step.lane, step.depth)
+        lane, depth = self._need("lane, depth", "step", session=session, n=tip) if tip else (0, 0)
         lanes: list[tuple[int, int]] = []
         while lane:
             lanes.append((lane, depth))
-            row = self._first("parent, fork", "lane", session=session, id=lane)
-            if row is None:
-                raise damaged(f"lane {lane} of a path")
-            lane, depth = row
+            lane, depth = self._need("parent, fork", "lane", session=session, id=lane)
         return tuple(lanes)
 
     def along(self, session: int, path: Path, low: int, high: int) -> list[Step]:
         """The steps of a path with depths in [low, high], in path order."""
         found: list[Step] = []
-        sql = f"SELECT {_STEP} FROM step WHERE session = :session AND lane = :lane AND depth BETWEEN :low AND :high"
+        sql = f"SELECT {STEP} FROM step WHERE session = :session AND lane = :lane AND depth BETWEEN :low AND :high"
         for lane, depth in reversed(path):
             if depth >= low:
                 ends = {"low": max(low, found[-1].depth + 1 if found else low), "high": min(depth, high)}
                 rows = self._db.rows(f"{sql} ORDER BY depth", session=session, lane=lane, **ends)
                 found += map(_step, rows)
         if [step.depth for step in found] != list(range(low, min(high, path[0][1] if path else 0) + 1)):
-            raise damaged("a path")
+            raise damaged("a path of this store")
         return found
 
     def add_lane(self, session: int, parent: int, fork: int) -> int:
@@ -468,12 +302,12 @@ class LogRows(_Tables):
     def records(self, session: int, numbers: Sequence[int], late: bool = False) -> list[StoredRecord]:
         """The records of steps in order; with `late`, those shown under these steps though they belong to others."""
         where = "at IN ({}) AND at <> step ORDER BY at, id" if late else "step IN ({}) ORDER BY step, k"
-        sql = f"SELECT {_RECORD} FROM record WHERE session = :session AND {where}"
+        sql = f"SELECT {RECORD} FROM record WHERE session = :session AND {where}"
         return [StoredRecord(*row) for row in self._among(sql, sorted(set(numbers)), session=session)]
 
     def record_by_id(self, record: int) -> StoredRecord | None:
         """One record by its row id."""
-        row = self._first(_RECORD, "record", id=record)
+        row = self._first(RECORD, "record", id=record)
         return StoredRecord(*row) if row else None
 
     def entries_of(self, session: int, named: Sequence[str] | None = None) -> list[StoredRecord]:
@@ -482,43 +316,39 @@ class LogRows(_Tables):
         With `named`: those with one of these keys or call ids, and those with a key that a redaction masked.
         """
         if named is None:
-            return [StoredRecord(*row) for row in self._find(_RECORD, "record", "ORDER BY id", session=session)]
-        rows = self._find(_RECORD, "record", "AND idempotency LIKE '%*%'", session=session)
+            return [StoredRecord(*row) for row in self._find(RECORD, "record", "ORDER BY id", session=session)]
+        rows = self._find(RECORD, "record", "AND idempotency LIKE '%*%'", session=session)
         for column in ("idempotency", "call_id"):
-            sql = f"SELECT {_RECORD} FROM record WHERE session = :session AND {column} IN ({{}})"
+            sql = f"SELECT {RECORD} FROM record WHERE session = :session AND {column} IN ({{}})"
             rows += self._among(sql, named, session=session)
         return [StoredRecord(*row) for row in sorted(set(rows))]
 
     def longer(self, session: int, size: int) -> list[StoredRecord]:
         """The records of more bytes than that, newest first."""
         long = "AND (SELECT size FROM entry WHERE entry.id = record.entry) > :size ORDER BY id DESC"
-        rows = self._db.rows(
-            f"SELECT {_RECORD} FROM record WHERE session = :session {long}", session=session, size=size
-        )
+        rows = self._db.rows(f"SELECT {RECORD} FROM record WHERE session = :session {long}", session=session, size=size)
         return [StoredRecord(*row) for row in rows]
 
     def steps_with(self, session: int, kind: str, path: Path, high: int, limit: int) -> list[int]:
         """The newest steps of a path, up to a depth, with a record of a kind, `user` or `note`; newest first."""
         found: list[int] = []
         n = next((step.n for step in self.along(session, path, high, high)), 0)
-        while n and len(found) < limit and (nearest := self._last(_NEAREST[kind], "step", session=session, n=n)):
+        while n and len(found) < limit and (nearest := self._last(NEAREST[kind], "step", session=session, n=n)):
             found.append(nearest)
             n = self._last("parent", "step", session=session, n=nearest)
         return found
 
     def text(self, entry: int) -> str:
         """The exact text of an entry. Raises CorruptStore: it is missing, or its bytes do not match their hash."""
-        row = self._first("bytes, hash", "entry", id=entry)
-        if row is None or digest(raw := unpack(row[0])) != row[1]:
-            raise damaged(f"entry {entry}")
+        body, name = self._need("bytes, hash", "entry", id=entry)
+        raw = unpack(body)
+        if digest(raw) != name:
+            raise damaged("an entry of this store")
         return decode(raw)
 
     def entry_hash(self, entry: int) -> bytes:
         """The content hash of an entry, 16 bytes."""
-        row = self._first("hash", "entry", id=entry)
-        if row is None:
-            raise damaged(f"entry {entry}")
-        return bytes(row[0])
+        return bytes(self._need("hash", "entry", id=entry)[0])
 
     def add_entry(self, text: str) -> int:
         """Keep a text, once however often it is said; its row id."""
@@ -526,23 +356,17 @@ class LogRows(_Tables):
         name = digest(raw)
         row = self._first("id", "entry", hash=name)
         if row is None:
-            sql = "INSERT INTO entry (hash, size, bytes) VALUES (:hash, :size, :bytes) RETURNING id"
-            row = self._db.rows(sql, hash=name, size=len(raw), bytes=pack(raw))[0]
+            (row,) = self._put("entry", "RETURNING id", hash=name, size=len(raw), bytes=pack(raw))
         return int(row[0])
 
     def add_record(
         self, session: int, record: Record, entry: int, shown: int | None, form: bytes, idempotency: str | None
     ) -> None:
         """Keep a record. It can be searched from here on."""
-        cells = StoredRecord(
-            0, record.step, record.k, record.at or record.step, record.kind, record.origin, record.call_id,
-            entry, shown, form, idempotency,
+        ((made,),) = self._put(
+            "record", "RETURNING id", session=session, step=record.step, k=record.k, at=record.at or record.step,
+            kind=record.kind, origin=record.origin, call_id=record.call_id, entry=entry, shown=shown, form=form, idempotency=idempotency,
         )  # fmt: skip
-        values = f":session, :{_RECORD.removeprefix('id, ').replace(', ', ', :')}"
-        sql = f"INSERT INTO record (session, {_RECORD.removeprefix('id, ')}) VALUES ({values}) RETURNING id"
-        ((made,),) = self._db.rows(sql, session=session, **_cells(cells))
-        if nearest := _NEAREST.get(record.kind):
-            self._change("step", nearest, record.step, session=session, n=record.step)
         self._search.add(made, record.text)
 
 
@@ -556,23 +380,22 @@ class SessionsRows(_Tables):
 
     def named(self, name: str) -> SessionRow | None:
         """The session of that name."""
-        row = self._first(f"id, name, created, {_UPDATED}, current", "session", name=name)
+        row = self._first(f"id, name, created, {UPDATED}, current", "session", name=name)
         return SessionRow(*row) if row else None
 
     def names(self) -> list[str]:
         """Every session's name, the newest work first."""
         return [
-            name for name, _ in self._db.rows(f"SELECT name, {_UPDATED} FROM session ORDER BY updated DESC, id DESC")
+            name for name, _ in self._db.rows(f"SELECT name, {UPDATED} FROM session ORDER BY updated DESC, id DESC")
         ]
 
     def add(self, name: str, created: float) -> SessionRow:
         """Begin an empty session. Its number was never that of another, deleted ones included."""
-        sql = "INSERT INTO session (name, created) VALUES (:name, :created) RETURNING id"
-        ((number,),) = self._db.rows(sql, name=name, created=float(created))
-        return SessionRow(number, name, float(created), float(created), 0)
+        ((number,),) = self._put("session", "RETURNING id", name=name, created=float(created))
+        return SessionRow(number, name, created, created, 0)
 
     def newest(self, session: int) -> tuple[int, int] | None:
-        """The numbers of its newest event and newest redaction, 0 for none; None when there is no such session."""
+        """The numbers of its newest event and newest redaction, 0 for none; None for an unknown session."""
         newest = "SELECT max(seq) FROM {} WHERE session = :id"
         columns = (
             f"coalesce(({newest.format('event')}), 0), coalesce(({newest.format('mark')} AND kind = 'redaction'), 0)"
@@ -612,6 +435,27 @@ class Reading(_Tables):
         self.search = SearchRows(db)
         self.log = LogRows(db, self.search)
 
+    def read_rows(self, table: str, session: int, number: int) -> list[dict[str, Any]]:
+        """The rows of a session with a number, as JSON, an entry by its text. Records also have their row id.
+
+        Raises CorruptStore: one is missing, or does not read back.
+        """
+        columns = [*(["id"] if table == "record" else []), *COLUMNS[table]]
+        rows = self._find(", ".join(columns), table, "", session=session, **{KEYS[table]: number})
+        if not rows and table != "record":
+            raise damaged(f"{table} {number} of this store")
+        return [self._to_json(dict(zip(columns, row, strict=True))) for row in rows]
+
+    def _to_json(self, cells: dict[str, Any]) -> dict[str, Any]:
+        if "entry" in cells:
+            shown = cells["shown"]
+            cells |= {"entry": self.log.text(cells["entry"]), "shown": None if shown is None else self.log.text(shown)}
+        return cells | {name: READ[name](cells[name]) for name in READ.keys() & cells.keys()}
+
+    def last_row(self, table: str, session: int) -> int:
+        """The highest number of a session's rows, 0 for none."""
+        return self._last(KEYS[table], table, session=session)
+
     def is_scrub_due(self) -> bool:
         """Whether bytes of something that was removed may still be in the file."""
         return bool(self._db.rows("SELECT 1 FROM unscrubbed LIMIT 1"))
@@ -620,17 +464,32 @@ class Reading(_Tables):
 class Writing(Reading):
     """The exclusive right to write, until it commits. Only within it may methods that change rows be called."""
 
+    def write_row(self, table: str, session: int, row: dict[str, Any]) -> None:
+        """Add a row as `read_rows` gave it, without a record's id. Raises LookupError, ValueError: another table, other columns."""
+        if row.keys() != set(COLUMNS[table]):
+            raise ValueError(f"other columns than those of a {table}")
+        cells = {name: WRITE[name](row[name]) if name in WRITE else row[name] for name in COLUMNS[table]}
+        if table == "record":
+            shown = None if row["shown"] is None else self.log.add_entry(row["shown"])
+            cells |= {"entry": self.log.add_entry(row["entry"]), "shown": shown}
+        if table != "record":
+            self._put(table, session=session, **cells)
+        else:
+            self.search.add(self._put(table, "RETURNING id", session=session, **cells)[0][0], row["entry"])
+        if table == "event":
+            self.forest.mark(session, row["kind"], row["seq"])
+
     def drop(self, session: int) -> None:
         """Remove a session. Its rows are nobody's from here on, and go with the next sweeps; a scrub is due."""
         self._db.run("INSERT INTO unscrubbed DEFAULT VALUES")
         self._db.run("DELETE FROM session WHERE id = :session", session=session)
 
     def sweep(self) -> bool:
-        """Remove some rows of sessions that were dropped: so few that a full disk can take the change. False: none left."""
+        """Remove some rows of dropped sessions, so few that a full disk can take the change. False: none are left."""
         nobodys = "session NOT IN (SELECT id FROM session)"
         rows = self._db.rows(f"SELECT id, entry, shown FROM record WHERE {nobodys} ORDER BY id LIMIT {_SWEPT}")
         self._remove(rows)
-        for table in [] if rows else _OWNED:
+        for table in [] if rows else OWNED:
             self._db.run(f"DELETE FROM {table} WHERE {nobodys}")
         return bool(rows)
 
@@ -638,7 +497,7 @@ class Writing(Reading):
         """Remove all of a session but its name and number, to write it anew. A scrub is due from here on."""
         self._db.run("INSERT INTO unscrubbed DEFAULT VALUES")
         self._remove(self._db.rows("SELECT id, entry, shown FROM record WHERE session = :s ORDER BY id", s=session))
-        for table in _OWNED:
+        for table in OWNED:
             self._db.run(f"DELETE FROM {table} WHERE session = :session", session=session)
 
     def _remove(self, records: Sequence[tuple[int, int, int | None]]) -> None:

@@ -17,19 +17,20 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
 from ctxfold.errors import BusyStore, CorruptStore, FullDisk, NotOurStore, ReadOnlyStore, StoreError
-from ctxfold.store.rows import TABLES, Reading, Writing
+from ctxfold.store.rows import Reading, Writing, damaged
 from ctxfold.store.search import INDEX
+from ctxfold.store.tables import TABLES
 
 if sys.platform == "win32":
     import msvcrt
 
     def _lock(file: int) -> None:
-        os.lseek(file, 0, os.SEEK_SET)
+        os.lseek(file, 0, os.SEEK_SET)  # it locks from there
         msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
 
     def _unlock(file: int) -> None:
@@ -57,7 +58,7 @@ PATIENCE = 3.0
 _LOG_PAGES = 500
 """Pages of the write-ahead log after which a commit takes it into the file."""
 _MARGIN = 500_000
-"""Bytes by which the reserve is larger than the write-ahead log: what one commit may add to it."""
+"""Bytes by which the reserve is larger than the write-ahead log: one commit may add as much."""
 _FREED_PAGES = 64
 """Free pages that are given back at a time on a full disk."""
 _SHORTEST, _LONGEST = 0.000_5, 0.02
@@ -72,11 +73,9 @@ def sqlite_version() -> str:
 
 
 class Guard:
-    """The right to write to a store, held by one process at a time.
+    """The right to write to a store, held by one process at a time. `wait`: seconds to wait for another holder.
 
-    Args:
-        store: the file of the store; the file to lock is made beside it, private to its owner.
-        wait: seconds to wait for another holder.
+    The file to lock is made in the folder of the store, private to its owner.
     """
 
     def __init__(self, store: Path, wait: float = WAIT) -> None:
@@ -107,7 +106,7 @@ class Guard:
                 self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
         except OSError as error:
             raise ReadOnlyStore(
-                f"{self._store} cannot be locked ({error.strerror}); check the rights of its folder or name another store"
+                f"{self._store} cannot be locked ({error.strerror}); check its folder's rights or name another store"
             ) from error
         try:
             _lock(self._file)
@@ -125,7 +124,7 @@ class Guard:
             _unlock(self._file)
 
     def reserve(self, size: int) -> None:
-        """Let the locked file have so many bytes, unless they were given up. Raises FullDisk: there is no room."""
+        """Let the locked file have so many bytes, unless they were given up. Raises FullDisk: the disk is full."""
         if self._file is None or self._gave_up or os.lseek(self._file, 0, os.SEEK_END) >= size:
             return
         try:
@@ -170,16 +169,16 @@ class Sqlite:
             self.guard = None if memory or self._frozen else Guard(path)
             self._connection = _connect_frozen(path) if self._frozen else _connect(address)
             try:
+                if memory:
+                    _create(self._connection)
+                _check_version(self._connection, address)
                 with self.guard or nullcontext():
-                    self._prepare(memory)
+                    self._prepare()
             except BaseException:
-                self.close()
+                self._connection.close()
                 raise
 
-    def _prepare(self, memory: bool) -> None:
-        if memory:
-            _create(self._connection)
-        _check_version(self._connection, self._address)
+    def _prepare(self) -> None:
         settings = ["cache_size = -16000", "cell_size_check = ON"]
         if not self._frozen:
             settings += [
@@ -245,21 +244,17 @@ class Sqlite:
             self.guard.close()
 
     def free(self) -> None:
-        """Make room for a removal on a full disk: give up the reserve, and take the write-ahead log into the file.
-
-        The log is never larger than the reserve, so that the file can take in all of it. The guard must be held.
-        """
+        """Make room on a full disk: give up the reserve, which is as large as the log, and take the log into the file."""
         if self.guard is not None:
             self.guard.give_up_reserve()
         self.run("PRAGMA wal_checkpoint(TRUNCATE)")
         self.run("PRAGMA secure_delete = FAST")
 
     def _log_size(self) -> int:
-        """Bytes of the write-ahead log, 0 where there is none."""
-        try:
+        """Bytes of the write-ahead log, 0 without one."""
+        with suppress(FileNotFoundError):
             return os.stat(f"{self._address}-wal").st_size
-        except FileNotFoundError:
-            return 0
+        return 0
 
 
 class Store:
@@ -283,17 +278,13 @@ class Store:
         self._lock = threading.RLock()
         self._closed = False
 
-    @contextmanager
-    def reading(self) -> Iterator[Reading]:
+    def reading(self) -> AbstractContextManager[Reading]:
         """A snapshot for the length of the block."""
-        with self._transaction(write=False) as rows:
-            yield rows
+        return self._transaction(write=False)
 
-    @contextmanager
-    def writing(self) -> Iterator[Writing]:
+    def writing(self) -> AbstractContextManager[Writing]:
         """The right to write for the length of the block: committed at its end, undone on any exception."""
-        with self._transaction(write=True) as rows:
-            yield rows
+        return self._transaction(write=True)
 
     @contextmanager
     def _transaction(self, *, write: bool) -> Iterator[Writing]:
@@ -319,10 +310,10 @@ class Store:
                 return remove(rows)
 
     def scrub(self) -> None:
-        """Rewrite the file so that nothing removed remains in it, the write-ahead log included.
+        """Rewrite the file so that nothing that was removed remains in it, the write-ahead log included.
 
         Raises:
-            BusyStore: another process reads or writes. No reader to come sees what was removed, but its bytes remain.
+            BusyStore: another process reads or writes. No new reader sees the removed rows, but their bytes remain.
             StoreError: the same, for another reason.
         """
         with self._lock:
@@ -376,7 +367,7 @@ class Store:
             self._check_open()
             ((found,), *_) = self._db.rows("PRAGMA integrity_check(1)")
         if found != "ok":
-            raise _corrupt(self.address, " ".join(found.split()))
+            raise damaged(f"{self.address} ({' '.join(found.split())})")
 
     def close(self) -> None:
         """Finish what can be finished, and end the connection. Closing twice is harmless."""
@@ -447,21 +438,23 @@ def _make_private(path: Path) -> bool:
 
     Raises:
         CorruptStore: it is empty.
-        NotOurStore: it belongs to another program, or is no file.
+        NotOurStore: a folder, a device or the like.
         ReadOnlyStore: it is missing and cannot be made, or cannot be read.
     """
     try:
-        if not path.parent.exists():
-            path.parent.mkdir(parents=True, mode=0o700, exist_ok=True)
+        path.parent.mkdir(parents=True, mode=0o700, exist_ok=True)
         if not path.exists():
             _make(path)
-        elif not path.is_file():
+        if not path.is_file():
             raise NotOurStore(f"{path} is not a file; name a file of its own for the store")
+        if path.stat().st_size == 0:
+            raise CorruptStore(
+                f"{path} is empty, and a store never is; restore a copy, or remove the file to begin anew"
+            )
         if not _may(path, os.R_OK):
             raise ReadOnlyStore(
                 f"{path} cannot be read; run `chmod u+rw` on it or name another store with CTXFOLD_DATABASE_URL"
             )
-        _check_ours(path)
     except OSError as error:
         raise ReadOnlyStore(
             f"{path} cannot be written ({error.strerror}); name another store with CTXFOLD_DATABASE_URL"
@@ -486,24 +479,6 @@ def _make(path: Path) -> None:
         os.unlink(name)
 
 
-def _check_ours(path: Path) -> None:
-    """Refuse a file of another program by its first bytes, before anything is written near it.
-
-    The file is opened as immutable, so that no log is made and no lock is taken.
-    """
-    if path.stat().st_size == 0:
-        raise CorruptStore(f"{path} is empty, and a store never is; restore a copy, or remove the file to begin anew")
-    with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro&immutable=1", uri=True)) as looking:
-        try:
-            application = looking.execute("PRAGMA application_id").fetchone()[0]
-        except sqlite3.DatabaseError as error:
-            if getattr(error, "sqlite_errorname", "") != "SQLITE_CORRUPT":
-                raise
-            application = 0  # some pages are only in the log: opened in full it reads, or is damaged
-    if application not in (0, APPLICATION):
-        raise NotOurStore(_FOREIGN.format(path))
-
-
 _ERRORS: tuple[tuple[tuple[str, ...], type[StoreError], str], ...] = (
     (("NOTADB",), NotOurStore, "{} is not a ctxfold store; name another file with CTXFOLD_DATABASE_URL or --store"),
     (
@@ -511,11 +486,7 @@ _ERRORS: tuple[tuple[tuple[str, ...], type[StoreError], str], ...] = (
         ReadOnlyStore,
         "{} cannot be written; check its rights or name another store with CTXFOLD_DATABASE_URL",
     ),
-    (
-        ("FULL", "IOERR_WRITE", "IOERR_FSYNC", "IOERR_TRUNCATE", "IOERR_SHMSIZE"),
-        FullDisk,
-        _FULL,
-    ),
+    (("FULL", "IOERR_WRITE", "IOERR_FSYNC", "IOERR_TRUNCATE", "IOERR_SHMSIZE"), FullDisk, _FULL),
     (("BUSY", "LOCKED"), BusyStore, "another process holds {}; end it or try again"),
 )
 """By the beginning of SQLite's name for an error: our error and its message."""
@@ -538,13 +509,7 @@ def _translate(error: Exception, address: str) -> StoreError:
     said = str(error)
     undecoded = isinstance(error, UnicodeDecodeError) or "Could not decode to UTF-8" in said
     if undecoded or name.startswith("CORRUPT") or "malformed" in said:
-        return _corrupt(address, "a text does not decode" if undecoded else said)
+        return damaged(f"{address} ({'a text does not decode' if undecoded else said})")
     if isinstance(error, sqlite3.IntegrityError | sqlite3.InterfaceError | sqlite3.ProgrammingError):
         return CorruptStore(f"{address} cannot hold a row as it is ({error}); run `ctxfold doctor`")
     return StoreError(f"{address}: {error}; run `ctxfold doctor`")
-
-
-def _corrupt(address: str, why: str) -> CorruptStore:
-    return CorruptStore(
-        f"{address} is damaged ({why}); restore a copy, or write what still reads with `ctxfold sessions export`"
-    )

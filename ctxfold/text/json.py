@@ -18,42 +18,40 @@ _LITERAL = {"const", "default", "enum", "examples"}
 
 def schema_of(model: type[BaseModel]) -> dict[str, Any]:
     """The schema of a model. A property or definition of the name `title` stays."""
-    found: dict[str, Any] = _untitled(model.model_json_schema())
+    found: dict[str, Any] = _drop_titles(model.model_json_schema())
     return found
 
 
-def _untitled(schema: Any) -> Any:
+def _drop_titles(schema: Any) -> Any:
     match schema:
         case dict():
             kept = {key: value for key, value in schema.items() if not (key == "title" and isinstance(value, str))}
-            named = {key: {name: _untitled(one) for name, one in kept[key].items()} for key in _NAMED & kept.keys()}
+            named = {key: {name: _drop_titles(one) for name, one in kept[key].items()} for key in _NAMED & kept.keys()}
             return {
-                key: value if key in _LITERAL else named.get(key) or _untitled(value) for key, value in kept.items()
+                key: value if key in _LITERAL else named.get(key) or _drop_titles(value) for key, value in kept.items()
             }
         case list():
-            return [_untitled(one) for one in schema]
+            return [_drop_titles(one) for one in schema]
         case _:
             return schema
 
 
 def strictly(text: str, fraction: Callable[[str], Any] | None = None) -> Any | None:
-    """The tree a text holds; None where it is not strict JSON, or nested beyond what can be read. `fraction` makes the value of a number with a fraction or an exponent; None for a float."""
+    """The tree of a text; None where it is not strict JSON, or nested too deep.
+
+    `fraction` makes the value of a number with a fraction or an exponent; None makes a float.
+    """
     try:
         return _decoder(fraction).decode(text)
     except (ValueError, RecursionError):
         return None
 
 
-def begun(text: str, at: int, fraction: Callable[[str], Any] | None = None) -> tuple[Any, int] | None:
-    """The tree that begins at a place of a text, and where it ends; None where none does."""
-    try:
-        return _decoder(fraction).raw_decode(text, at)
-    except (ValueError, RecursionError):
-        return None
-
-
 def read_values(text: str) -> list[Any]:
-    """The values of a JSON array, or of a text with one a line; one that is spread over lines stands alone. Raises json.JSONDecodeError: its line is the text's."""
+    """The values of a JSON array, or of a text with one value a line; a value of several lines must be the only one.
+
+    Raises json.JSONDecodeError, with the line of the text.
+    """
     try:
         whole = json.loads(text)
     except json.JSONDecodeError:

@@ -28,7 +28,7 @@ _SIGNS = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 _LAST = 0x10FFFF
 _UTF16 = ("utf-16-le", "utf-16-be")
 _LEAST_CODE = 6
-"""Characters of a code below which it would stand in ordinary text by chance."""
+"""Characters of a code below which ordinary text holds it by chance."""
 _LEAST_LETTERS = 4
 SEPARATORS = re.compile(r"0x(?=[0-9a-f]{2})|[\W_]+", re.IGNORECASE)
 """What `bare` leaves out."""
@@ -36,7 +36,7 @@ SEPARATORS = re.compile(r"0x(?=[0-9a-f]{2})|[\W_]+", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Spellings:
-    """How a value may be spelled: `plain`, as it stands in a text once its escapes are taken out; `codes`, in one without blanks and punctuation."""
+    """The spellings of a value: `plain` in a text without escapes, `codes` in one without blanks and punctuation too."""
 
     plain: tuple[str, ...]
     codes: tuple[str, ...]
@@ -45,8 +45,9 @@ class Spellings:
 def spell(value: str) -> Spellings:
     """The spellings of a value in lower case, its own first.
 
-    Plain: itself, with its accents apart or joined (Unicode NFD, NFC), backwards, rot13, quoted-printable, base85 and ascii85. As codes: base64 of
-    UTF-8, UTF-16 and Latin-1 wherever in a longer text it stands, base32 likewise, hexadecimal, and the numbers of its bytes in base 10, 8 and 2.
+    Plain: itself, with its accents apart or joined (Unicode NFD, NFC), backwards, rot13, quoted-printable, base85 and
+    ascii85. As codes: base64 of UTF-8, UTF-16 and Latin-1 at any place of a longer text, base32 likewise, hexadecimal,
+    and the numbers of its bytes in base 10, 8 and 2.
     """
     plain = [value, normalize("NFC", value), normalize("NFD", value)]
     raw = value.encode("utf-8", "surrogatepass")
@@ -71,7 +72,7 @@ def lowered(text: str) -> str:
 
 
 def unescape(text: str) -> Iterator[tuple[int, int, str]]:
-    """Each place of a text that is escaped, for an address, in markup or in a script, as (start, end, what is meant). Once: what comes may be escaped again."""
+    """The escapes of a text, as in addresses, markup and scripts: (start, end, meaning), which may be escaped again."""
     for found in _ESCAPES.finditer(text):
         said = found[0]
         meant = said
@@ -118,7 +119,7 @@ def _within(code: str, bits: int, offset: int, size: int) -> str:
 
 
 def _from_bytes(raw: bytes) -> str:
-    """UTF-8; a byte that is none, as Latin-1 has it."""
+    """Decode UTF-8; bytes that are not, as Latin-1."""
     text = raw.decode("utf-8", "surrogateescape")
     return "".join(chr(ord(sign) - 0xDC00) if "\udc80" <= sign <= "\udcff" else sign for sign in text)
 
@@ -128,17 +129,17 @@ def _kept(found: list[str], least: int) -> tuple[str, ...]:
 
 
 def encodable(text: str) -> str:
-    """The text with each half of a surrogate pair that stands alone replaced: no server takes those, and pages hold them."""
+    """The text with each lone surrogate replaced: pages hold them, and servers refuse them."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-# A page can hide a value from any reader by a cipher of its own. What is found here is what browsers, libraries and plain tricks make of it.
+# A page can hide a value by a cipher of its own. Here are found the forms that browsers, libraries and plain tricks make.
 
 
 _DEEP = 6
 """How often a text that is escaped again is unescaped."""
 _LEAST_PART = 6
-"""Characters of a part of a value below which it is left: it would stand in ordinary text by chance."""
+"""Characters of a part of a value below which it does not count: ordinary text holds it by chance."""
 _LEAST_CODE_PART = 10
 _TELLING = 20
 """Characters of a part that tells enough of however long a value."""
@@ -151,25 +152,26 @@ _HEX = "0x"
 """What is left out between codes in numbers and may be two signs of a code in letters."""
 _WORD = re.compile(r"[^\W_]+")
 _BLANKS = re.compile(
-    r"[\s+\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]+"
+    r"[\s+\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
+    r"\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]+"
 )
 """What a page folds, adds or puts for a blank."""
 
 
 Replaced = Callable[[], Iterable[tuple[int, int, str]]]
-"""The places of a text that were replaced: start, end, and what stands there now."""
+"""The places of a text that were replaced: start, end, and the new text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """A place where a value stands: its stretches of the text in order, one unless it is spread out, and whether it is all there."""
+    """A place of a value: its stretches of the text in order, one unless it is spread out, and whether all of it is."""
 
     stretches: tuple[tuple[int, int], ...]
     whole: bool
 
 
 class Copies:
-    """Finds one value in texts. With `parts` those of at least half of it (or 20 characters) and 6 are found too, such as the beginning that a page shows."""
+    """Finds one value in texts. With `parts`, also those of at least half of it (or 20 characters), and at least 6."""
 
     def __init__(self, value: str, parts: bool = False) -> None:
         spelled = spell(value)
@@ -182,7 +184,7 @@ class Copies:
         self._bare = _spaced(map(bare, both), _LEAST_SPACED)
 
     def find(self, text: Readings) -> list[Copy]:
-        """Every place where the value stands, in no order; they may overlap."""
+        """Every place of the value, in no order; they may overlap."""
         found: list[Copy] = []
         for reading, close, without in text.each:
             found += reading.copies(self._plain)
@@ -212,7 +214,7 @@ class _Needle:
             yield from self._grown(text, offset, seed, least)
 
     def _grown(self, text: str, offset: int, seed: int, least: int) -> Iterator[tuple[int, int]]:
-        """The parts around each place where the seed at `offset` stands."""
+        """The parts around each place of the seed at `offset`."""
         mine = self.text
         at = text.find(mine[offset : offset + seed])
         while at >= 0:
@@ -239,7 +241,7 @@ class _Reading:
         self._places: list[tuple[int, int, int]] = []
 
     def unescaped(self) -> _Reading | None:
-        """This with its escapes taken out once; None where there are none."""
+        """This with its escapes taken out once; None without escapes."""
         places = list(unescape(self.text))
         if not places:
             return None
@@ -262,7 +264,7 @@ class _Reading:
         return text in self._low
 
     def copies(self, needles: Iterable[_Needle]) -> Iterator[Copy]:
-        """Where the first text holds one of these."""
+        """Find the places of the first text that hold one of these."""
         for needle in needles:
             for start, end in needle.hits(self._low):
                 yield Copy((self._back(start, end),), end - start == len(needle.text))
@@ -273,7 +275,7 @@ class _Reading:
         return self._before._back(self._origin(start)[0], self._origin(end - 1)[1])
 
     def _origin(self, at: int) -> tuple[int, int]:
-        """Where the character at a place stood in the text before: what was replaced as one, as one."""
+        """The place of a character in the text before: all of a replaced stretch for any of its characters."""
         if self._replaced is not None:
             self._note_places(self._replaced())
         number = bisect_right(self._at, at) - 1
@@ -294,7 +296,10 @@ class _Reading:
 
 
 class Readings:
-    """A text in the ways it can be read, which are the same for every value that is looked for. `between`: what may stand between two parts of a value that is spread out, beside blanks and punctuation."""
+    """A text in all its readings, for any number of values.
+
+    `between`: the text, besides blanks and punctuation, that may part a value that is spread out.
+    """
 
     def __init__(self, text: str, between: re.Pattern[str] | None = None) -> None:
         self._text = text
@@ -309,7 +314,7 @@ class Readings:
             self.spread = _Reading(text).without(re.compile(f"(?:{between.pattern})|[\\W_]", between.flags))
 
     def apart(self, copy: Copy) -> Copy:
-        """A copy that is spread out without what stands between its parts."""
+        """A copy that is spread out, without the text between its parts."""
         if self._between is None:
             return copy
         (start, end), *_ = copy.stretches

@@ -1,8 +1,9 @@
 """Splits a text into lines and sentences, by layout and punctuation, as spans of the text.
 
-Where a text wraps its prose at some width, the wrapped lines are one paragraph again; headings, list items, table rows, code and
-log lines stay units of their own. When in doubt it cuts: two halves of a sentence stand beside each other and are found together,
-while two things glued into one cannot be told apart later.
+Wrapped lines of prose are joined to one paragraph; headings, list items, table rows, code and log lines are units of
+their own.
+When in doubt it cuts: two halves of a sentence are still next to each other, but two joined sentences cannot be
+separated later.
 """
 
 from __future__ import annotations
@@ -20,12 +21,16 @@ class Span(NamedTuple):
     end: int
 
     def of(self, text: str) -> str:
-        """The characters themselves, byte for byte. `text`: the text the span was made from; another text gives other characters."""
+        """The characters themselves, byte for byte.
+
+        `text`: the text the span was made from; another text gives other characters.
+        """
         return text[self.start : self.end]
 
 
 MAX_SENTENCE = 1000
-"""No sentence is longer than this many characters: a minified file is one line of megabytes and still has to be chosen from."""
+"""No sentence is longer than this many characters: a minified file is one line of megabytes and still has to be chosen
+from."""
 
 _LINE = re.compile(r"[^\r\n]+")
 _ITEM = re.compile(r"[-*+•‣◦·–—]\s|\(?(?:\d{1,3}|[A-Za-z])[.)]\s|[#>|]|```|~~~|\[\d{1,3}\]\s")
@@ -44,7 +49,11 @@ _VOWEL = re.compile(r"[aeiouy]|[^a-z]")
 
 
 def lines(text: str) -> list[Span]:
-    """The lines of a text that hold anything. Returns spans in order. Each keeps its line's indentation and leaves out white space at its end; blank lines give none."""
+    """The lines of a text that hold anything.
+
+    Returns spans in order. Each keeps its line's indentation and leaves out white space at its end; blank lines give
+    none.
+    """
     found = []
     for match in _LINE.finditer(text):
         start, line = match.start(), match.group().rstrip()
@@ -59,7 +68,8 @@ def sentences(text: str) -> list[Span]:
     Abbreviations, initials, decimals, versions and list numbers end no sentence.
 
     Returns:
-        Spans in order, none overlapping, none longer than `MAX_SENTENCE` characters. Only white space stands between them.
+        Spans in order, none overlapping, none longer than `MAX_SENTENCE` characters. Only white space stands between
+        them.
     """
     found: list[Span] = []
     for unit, prose in _units(text):
@@ -146,7 +156,9 @@ def _ends(text: str, start: int, mark: int, after: int, limit: int) -> bool:
 
 
 def _is_abbreviated(word: str, following: str) -> bool:
-    """Whether a word before a full stop looks cut short: initials, a title without a vowel; or short before a number, as in "Fig. 3"."""
+    """Whether a word before a full stop looks cut short: initials, a title without a vowel; or short before a number,
+    as in "Fig. 3".
+    """
     initials = word.replace(".", "").isalpha() and all(len(part) < 3 for part in word.split("."))
     if (initials and (len(word) == 1 or "." in word)) or (word.istitle() and not _VOWEL.search(word.lower())):
         return True
@@ -154,7 +166,7 @@ def _is_abbreviated(word: str, following: str) -> bool:
 
 
 def _append(found: list[Span], text: str, span: Span) -> None:
-    """Adds a span in pieces of at most `MAX_SENTENCE`, cut behind white space or a closing mark where there is one."""
+    """Adds a span in pieces of at most `MAX_SENTENCE`, cut after white space or a closing mark where there is one."""
     start, end = span
     while end - start > MAX_SENTENCE:
         floor, ceiling = start + MAX_SENTENCE // 2, start + MAX_SENTENCE

@@ -10,7 +10,8 @@ from ctxfold.text.sentences import Span
 from ctxfold.text.words import is_common
 
 _LONGEST = 200
-"""Characters of one entity at most. A longer run without blanks (a data URL, a minified script) is cut: its start tells it apart."""
+"""Characters of one entity at most. A longer run without blanks (a data URL, a minified script) is cut: its start tells
+it apart."""
 
 _EAST = r"\u3000-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uffef"
 _ATOM = re.compile(rf"[€£¥₹$]?\d{{1,3}}(?:,\d{{3}}){{1,6}}(?:\.\d+)?(?![\w,])|[^\s,;()\[\]{{}}<>\"'`|“”‘’«»„…{_EAST}]+")
@@ -46,7 +47,8 @@ NAME = re.compile(r"(?<![.!?:]\s)(?<!^)\b[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)*")
 def entities(text: str) -> list[Span]:
     """The stretches of a text that carry a value: what must be exact to be of use later.
 
-    URLs, e-mail addresses, paths and file names; dates and times; versions; ids, that is letters mixed with digits, hexadecimal, UUIDs,
+    URLs, e-mail addresses, paths and file names; dates and times; versions; ids, that is letters mixed with digits,
+    hexadecimal, UUIDs,
     joined names and codes in capitals; numbers with their unit or currency; short quoted strings; `key=value`, and
     `key: value` where it fills a line.
 
@@ -128,7 +130,10 @@ def _trimmed(atom: str, start: int) -> Span | None:
 
 
 def _number(text: str, span: Span, atom: str) -> Iterator[Span]:
-    """Anything with a digit: a number with its currency or unit, a date, a time, a version, an id. One bare digit needs a unit."""
+    """Anything with a digit: a number with its currency or unit, a date, a time, a version, an id.
+
+    One bare digit needs a unit.
+    """
     start, end = span.start, min(span.end, span.start + _LONGEST)
     if start and text[start - 1] in " \u00a0" and text[max(0, start - 2)] in "€£¥₹$":
         start -= 2
@@ -156,7 +161,7 @@ def _is_joined(atom: str) -> bool:
 
 
 def _months(text: str) -> Iterator[Span]:
-    """Dates that name their month, with a day or a year beside it."""
+    """Dates that name their month, with a day or a year."""
     for found in _MONTH.finditer(text):
         start = found.start()
         if start and text[start - 1].isalnum():
@@ -167,7 +172,7 @@ def _months(text: str) -> Iterator[Span]:
 
 
 def _quoted(text: str) -> Iterator[Span]:
-    """Short quoted strings, without their quotes. A quoted key of JSON is none."""
+    """Short quoted strings, without their quotes; not the keys of JSON."""
     for found in _QUOTED.finditer(text):
         start, end = found.span(found.lastindex or 0)
         if text[start:end].strip() and not _COLON.match(text, found.end()):

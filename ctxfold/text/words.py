@@ -1,9 +1,9 @@
-"""Splits a text into comparable words: lower case, without accents, and stemmed where they are English.
+"""Splits a text into words that can be compared: lower case, without accents, English ones stemmed.
 
-An identifier stands for itself and for its parts. Scripts that put no spaces between words are read as pairs of neighbouring characters.
-
-The suffix rules are our own: only plural, -ing, -ed and the final e they hide, so that all forms of a word meet in one stem, which need not be a word. A
-fuller stemmer joins more words that mean different things, and costs more than it finds in technical text.
+An identifier gives itself and its parts. Scripts without spaces between words are read as pairs of neighbouring
+characters.
+The stemmer removes only the plural, -ing, -ed and the final e that they hide. A fuller stemmer joins words of different
+meanings, and costs more than it finds in technical text.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from math import hypot, log
 from ctxfold.tokens import rarity
 
 _COMMON, _RARE = 0.15, 0.5
-"""Rarities: up to the first a word stands everywhere, from the second on it counts in full."""
+"""Up to the first rarity a word is common in all texts; from the second on it counts in full."""
 _WEAK, _SHARE = 0.3, 0.6
 """A word of a query up to this rarity is left out, unless it comes to this share of the rarest word's."""
 _CONTRACTED = re.compile(r"['’](?:s|t|re|ve|m|ll|d)$")
@@ -44,7 +44,8 @@ _PLAIN_DOUBLES = "bcdfghjklmnpqrstvwxz"
 def words(text: str) -> list[str]:
     """The words of a text, in order, repeats kept.
 
-    `get_user.homePath` gives the whole in lower case and then its parts. Numbers with decimals and versions stay whole. A run of letters
+    `get_user.homePath` gives the whole in lower case and then its parts. Numbers with decimals and versions stay whole.
+    A run of letters
     longer than 64 is read in pieces of 64, so one word never costs more than its length.
 
     Returns:
@@ -54,7 +55,7 @@ def words(text: str) -> list[str]:
 
 
 def counted(number: int, one: str, many: str = "") -> str:
-    """A number with what it counts, as in "1 step" and "2,400 steps"; `many` names several where that is not `one` and an s."""
+    """A number with its noun, as in "1 step" and "2,400 steps". `many`: the plural, if it is not `one` and an s."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
@@ -66,7 +67,7 @@ def query_words(query: str) -> list[str]:
 
 
 def query_weights(query: str) -> dict[str, float]:
-    """What each word of a query counts: about 0 for one that stands in any text, 1 for a rare one."""
+    """The weight of each word of a query: about 0 for a word that is common in all texts, 1 for a rare one."""
     weights: dict[str, float] = {}
     for token in _tokens(query):
         weight = min(1.0, _rarity(token) / _RARE) ** 2
@@ -76,7 +77,7 @@ def query_weights(query: str) -> dict[str, float]:
 
 
 def is_common(word: str, rarity_up_to: float = _COMMON) -> bool:
-    """Whether a word stands in so many texts of any kind that it tells nothing, judged by its place in the tokenizer's table."""
+    """Whether a word is common in texts of any kind, by its place in the tokenizer's table."""
     return _rarity(word) <= rarity_up_to
 
 
@@ -129,7 +130,7 @@ def _plain(token: str) -> str:
 
 @lru_cache(maxsize=1 << 14)
 def _expand(token: str) -> tuple[str, ...]:
-    """The words one token of a text stands for: itself first, then its parts."""
+    """The words of one token of a text: itself first, then its parts."""
     if token.isascii():
         return _expand_ascii(token)
     folded = unicodedata.normalize("NFKC", _ACCENT.sub("", unicodedata.normalize("NFKD", token))).replace("’", "'")
@@ -147,7 +148,7 @@ def _expand(token: str) -> tuple[str, ...]:
 
 
 def _between(text: str) -> list[str]:
-    """The words of what stands between two runs of an unspaced script; often nothing at all."""
+    """The words between two runs of an unspaced script; often none."""
     return words(text) if text and not text.isspace() else []
 
 
@@ -167,7 +168,10 @@ def _expand_ascii(token: str) -> tuple[str, ...]:
 
 
 def _parts(token: str) -> list[str]:
-    """The pieces of an identifier: split at dots, underscores and humps. Single letters and numbers below 100 tell nothing alone."""
+    """The pieces of an identifier: split at dots, underscores and humps.
+
+    Single letters and numbers below 100 tell nothing alone.
+    """
     found = []
     for piece in chain.from_iterable(_PIECE.findall(run) for run in _JOINTS.split(token)):
         small = piece.lower()
@@ -182,7 +186,9 @@ def _pairs(run: str) -> list[str]:
 
 
 def rank_alike(query: str, texts: Sequence[str]) -> list[float]:
-    """How alike each text is to a query: the cosine of their words, each weighted by how few of the texts hold it, 0 to 1."""
+    """How alike each text is to a query: the cosine of their words, each weighted by how few of the texts hold it, 0 to
+    1.
+    """
     counts = [Counter(word for word in words(text) if not is_common(word)) for text in (query, *texts)]
     holders = Counter(word for each in counts for word in each)
     vectors = [
@@ -203,7 +209,9 @@ _TURNED = 2_000
 
 @lru_cache(maxsize=256)
 def changed_lines(before: str, after: str) -> tuple[str, ...] | None:
-    """The lines that went and came, as a unified diff without context; None if they are half of both or more, or too many."""
+    """The lines that went and came, as a unified diff without context; None if they are half of both or more, or too
+    many.
+    """
     old, new = before.split("\n"), after.split("\n")
     same = set(old) & set(new)
     turned = sum(line not in same for line in old) + sum(line not in same for line in new)

@@ -13,8 +13,11 @@ from ctxfold.log.lines import (
     EXTRACTS,
     GOAL_NOW,
     HERE,
+    KEY_INFO,
     LIFTED,
     SO_FAR,
+    SUPERSEDED,
+    THINKING,
     TO_DO,
     TOPIC,
     USER,
@@ -29,12 +32,12 @@ from ctxfold.tokens import count, head
 from ctxfold.workspace import (
     Elsewhere,
     Extract,
+    Guidance,
     Intent,
     Item,
     Statement,
     Workspace,
     number_of,
-    shown_guidance,
     spans,
 )
 
@@ -46,20 +49,22 @@ _NEWEST = 40
 """Items and statements that are named at most, the newest."""
 _NAMED = (24, 8, 0)
 """Branches that are named where none of their lines are shown: as many as the room allows; the rest are counted."""
-_SHORT = 2
-"""The form of notes where room is short."""
+_NOTE, _SHORT_NOTE = 400, 64
+"""o200k tokens of a note of a refactoring, and where room is short."""
+_SUPERSEDED = 12
+"""The most superseded values that are named, the newest."""
 _STATES = {"open": "[ ]", "done": "[x]", "dropped": "[-]"}
 _REF = re.compile(r"([a-z])(\d+)(?:-[a-z](\d+))?")
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class EndSection:
     """A heading and the lines under it.
 
     Attributes:
-        heading: what it begins with.
+        heading: its first words.
         lines: its lines; the `ref` of each names it where it is left out.
-        rest: what else the heading names, after the lines that are left out.
+        rest: more names at the end of the heading.
         branch: the name of the branch that it shows; empty for any other section.
     """
 
@@ -69,26 +74,39 @@ class Section:
     branch: str = ""
 
 
+def write_guidance(guidance: Guidance, texts: Sequence[str], most: int = _NOTE) -> str:
+    """Superseded values that `texts` still hold, the thought, then the key facts; notes of `most` o200k tokens."""
+    stale = [each for each in guidance.superseded if any(each.was in text for text in texts)]
+    named = (f"< {each.now} ({each.by}), not {each.was}" for each in stale[-_SUPERSEDED:])
+    parts = ["\n".join([SUPERSEDED, *named])] if stale else []
+    for pin, title in ((guidance.thought, THINKING), (guidance.key_info, KEY_INFO)):
+        if pin is None:
+            continue
+        text = pin.text if len(pin.text) <= most or count(pin.text) <= most else f"{head(pin.text, most)} …"
+        rows = "\n".join([f"{title}:", *(f"< {row}" for row in text.splitlines())])
+        parts.append(rows if pin.untrusted else unposed(f"{title}: {text}"))
+    return "\n".join(parts)
+
+
 def write_ends(workspace: Workspace, texts: Sequence[str], room: int | None = None, query: str = "") -> str:
     """The end of a view.
 
     Args:
-        workspace: what is shown.
-        texts: the texts of the blocks before it; of superseded values only those are named that stand in one.
+        workspace: the working context.
+        texts: the texts of the blocks before it; only superseded values that are in one are named.
         room: the most o200k tokens; None for all of it.
-        query: what the session is about now.
+        query: texts about the present task.
 
     Returns:
         Its text. Lines that do not fit are named by their refs in the headings, which alone can be more than the room.
     """
     sections = [
         *_list_branches(workspace.elsewhere),
-        *(Section(unposed(f"{GOAL_NOW} {text}")) for text in workspace.revisions),
+        *(EndSection(unposed(f"{GOAL_NOW} {text}")) for text in workspace.revisions),
         *_list_register(workspace.intent, _SUMMARY if room is None else room // 4, query),
     ]
     guidance = workspace.guidance.at(workspace.path_length)
-    if not guidance.silent:
-        sections.append(Section(shown_guidance(guidance, texts, 0 if room is None else _SHORT)))
+    sections.append(EndSection(write_guidance(guidance, texts, _NOTE if room is None else _SHORT_NOTE)))
     sections = [section for section in sections if section.heading]
     if room is None:
         return _write_sections(sections, [section.lines for section in sections], workspace.elsewhere)
@@ -115,12 +133,12 @@ def find_branch_refs(held: Elsewhere) -> Iterable[str]:
     return (ref for branch in held.branches for turn in branch.turns for ref in spans(turn.steps).split(", "))
 
 
-def _write_bare(sections: Sequence[Section], held: Elsewhere, named: int) -> str:
+def _write_bare(sections: Sequence[EndSection], held: Elsewhere, named: int) -> str:
     return _write_sections(sections, [()] * len(sections), held, named)
 
 
 def _write_sections(
-    sections: Sequence[Section], chosen: Sequence[Sequence[Line]], held: Elsewhere, named: int = _NAMED[0]
+    sections: Sequence[EndSection], chosen: Sequence[Sequence[Line]], held: Elsewhere, named: int = _NAMED[0]
 ) -> str:
     """Sections with the lines chosen of each; branches of which none is are named together."""
     rows: list[str] = []
@@ -143,7 +161,7 @@ def _write_sections(
     return "\n".join([here, *rows] if branches else rows)
 
 
-def _list_branches(held: Elsewhere) -> Iterator[Section]:
+def _list_branches(held: Elsewhere) -> Iterator[EndSection]:
     """A section for each other branch: the user's words of its turns and what came of them."""
     for branch in held.branches:
         lines: list[Line] = []
@@ -154,35 +172,35 @@ def _list_branches(held: Elsewhere) -> Iterator[Section]:
         if lines:
             after = f" from s{branch.forked_at}" if branch.forked_at else ""
             heading = f"{TOPIC} {branch.topic}, branch {branch.branch}{after}]"
-            yield Section(heading, tuple(lines), branch.earlier, branch.branch)
+            yield EndSection(heading, tuple(lines), branch.earlier, branch.branch)
 
 
-def _list_register(intent: Intent, room: int, query: str) -> Iterator[Section]:
+def _list_register(intent: Intent, room: int, query: str) -> Iterator[EndSection]:
     """The sections of the register. `room`: o200k tokens of the summary."""
     if intent.summary:
         said = intent.summary
         if count(said) > room:
             said = " ".join(f"{span.of(said)} {GAP}" for span in find_excerpts(said, query, room))
-        yield Section(_mark(f"{SO_FAR} {said}", intent.told.untrusted) if said else "")
+        yield EndSection(_mark(f"{SO_FAR} {said}", intent.told.untrusted) if said else "")
     for title, every in ((BINDING, intent.constraints), (DECIDED, intent.decisions)):
         was = {each.superseded_by: each for each in every if each.superseded_by is not None}
         holding = [each for each in every if each.holds and number_of(each.id)][-_NEWEST:]
         if holding:
-            yield Section(title, tuple(_write_statement(each, was.get(each.id)) for each in holding))
+            yield EndSection(title, tuple(_write_statement(each, was.get(each.id)) for each in holding))
     lifted = [each.id for each in intent.decisions if each.lifted and not number_of(each.id)]
     if lifted:
-        yield Section(f"{LIFTED} {' '.join(lifted[-_NEWEST:])}")
+        yield EndSection(f"{LIFTED} {' '.join(lifted[-_NEWEST:])}")
     if intent.items:
         closed = {state: _join_refs(each.id for each in intent.items if each.state == state) for state in _STATES}
         rest = "; ".join(f"{state} {closed[state]}" for state in ("done", "dropped") if closed[state])
-        yield Section(TO_DO, tuple(_write_item(each) for each in intent.open[-_NEWEST:]), rest)
+        yield EndSection(TO_DO, tuple(_write_item(each) for each in intent.open[-_NEWEST:]), rest)
     if intent.extraction is not None and intent.extracts:
         hint = [line("stub", "", intent.extraction.hint)] if intent.extraction.hint else []
-        yield Section(EXTRACTS, (*map(_write_extract, intent.extracts), *hint))
+        yield EndSection(EXTRACTS, (*map(_write_extract, intent.extracts), *hint))
 
 
 def _write_statement(each: Statement, old: Statement | None) -> Line:
-    """A constraint or a decision, with where it was said and what it replaced."""
+    """A constraint or a decision, with its source and the one that it replaced."""
     origin = [each.ref] if each.ref else []
     if old is not None:
         origin.append(", ".join(part for part in (f"was {_drop_shared_ends(old.text, each.text)}", old.ref) if part))

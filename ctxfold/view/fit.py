@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import takewhile
 
 from ctxfold.log.lines import Line, line, unposed
@@ -16,9 +16,10 @@ from ctxfold.view.ends import find_branch_refs, write_ends
 from ctxfold.workspace import Block, Older, Tile, Workspace, spans
 
 _ENDINGS = ("failed", "partial")
-"""The endings that a view mentions; what was completed needs no word."""
+"""The endings that a view mentions; a completed tile needs no word."""
 _USER_WORDS, _AT_MOST = 0.4, 0.5
-"""The share of a view's budget that the user's words get before anything else but findings, and the most of the room for older steps."""
+"""The share of a view's budget that the user's words get before anything else but findings, and the most of the room
+for older steps."""
 _EDGES = 0.25
 """The share of that for the beginnings and ends of messages."""
 _FINDINGS = 0.25
@@ -26,7 +27,7 @@ _FINDINGS = 0.25
 _SEAMS = 4
 """o200k tokens of the marks around a shortened summary."""
 _NAMES_SHARE = 0.05
-"""The most that the names of what is left out may cost, for 1 of what it cost."""
+"""The most that names of steps left out may cost, as a share of the cost of the steps."""
 _NAMES = (12, 4, 1)
 """How many names are tried."""
 _ENDS = 0.35
@@ -48,7 +49,7 @@ class Shown:
     Attributes:
         steps: its steps, in path order; none for words that were kept of steps under another address.
         raw: o200k tokens of their raw records.
-        summary: what a host or a model wrote about them; empty where nobody did.
+        summary: the text of a host or a model about them; or empty.
         lines: the lines that are shown.
         status: how a tile ended, None for a raw step.
         untrusted: whether any of it comes from a tool or a page.
@@ -65,7 +66,9 @@ class Shown:
 
     @cached_property
     def texts(self) -> tuple[str, ...]:
-        """Its texts, one below the other: each step's lines after its address, a summary after the words that it answers."""
+        """Its texts, one below the other: each step's lines after its address, a summary after the words that it
+        answers.
+        """
         first = f"s{self.steps[0]}" if self.steps else ""
         asked = tuple(takewhile(lambda each: each.kind == "user" and _step_of(each) == first, self.lines))
         asked = asked if self.summary else ()
@@ -94,12 +97,16 @@ class Shown:
 
     @cached_property
     def tokens(self) -> int:
-        """o200k tokens of its text, with the seam to the next."""
-        return count_lines(self.texts) + 1
+        """o200k tokens of its text, with the newline to the next."""
+        return count(f"{self.text}\n")
 
 
+@lru_cache(maxsize=2_048)
 def show(block: Block, lifted: frozenset[str] = frozenset()) -> Shown:
-    """A block with all its lines. `lifted`: the refs of findings that were taken back."""
+    """A block with all its lines. `lifted`: the refs of findings that were taken back.
+
+    The last ones are kept, so that a view counts only the tokens of blocks that changed since the view before.
+    """
     lines = demote_lifted(block.lines, lifted)
     if isinstance(block, Tile):
         return Shown(block.steps, block.raw, block.summary, lines, block.status, block.untrusted, block.whole)
@@ -128,14 +135,14 @@ def address_lines(lines: Iterable[Line]) -> list[str]:
 def condense(
     blocks: Sequence[Shown], newest: Sequence[Shown], room: int, budget: int, query: Sequence[str]
 ) -> list[list[Line]]:
-    """Choose the lines of blocks within a room: findings and the user's words first, then what is worth most.
+    """Choose the lines of blocks within a room: findings and the user's words first, then the rest by worth.
 
     Args:
         blocks: the blocks, in path order.
         newest: the blocks after them, which are shown whole, so that nothing in them need be said again.
         room: the most o200k tokens, the addresses of the steps included.
         budget: o200k tokens of the view.
-        query: texts that say what the session is about now.
+        query: texts about the present task.
 
     Returns:
         The lines of each block.
@@ -187,7 +194,7 @@ def name_steps(
         steps: the steps.
         raw: o200k tokens of their raw records.
         lines: their lines.
-        shown: text shown next to the line; what it names is not named again.
+        shown: text shown next to the line; names in it are not repeated.
         full: the most that the steps count for, where not all of `raw`.
 
     Returns:
@@ -245,7 +252,7 @@ def _drop_references(each: Line, dead: frozenset[str]) -> Line:
         bare = each.text if kept == list(cells) else f"{each.text[: each.cuts[0]]}{', '.join([*kept, GAP])})"
     else:
         return each
-    return each if bare == each.text else each.reworded(bare)
+    return each if bare == each.text else each.reword(bare)
 
 
 def _step_of(each: Line) -> str:
@@ -257,7 +264,7 @@ class Parts:
     """The parts of a view.
 
     Attributes:
-        workspace: what it shows.
+        workspace: the working context.
         opening: legend and goal.
         older: stretches of which only an address is shown.
         blocks: the blocks.
@@ -295,6 +302,14 @@ class Parts:
         """o200k tokens of all of it, never less than its text costs but for seams."""
         return self.fixed + sum(block.tokens for block in self.blocks)
 
+    def count(self) -> int:
+        """o200k tokens of its text. No text begins with a blank or a slash, so each can be counted with its newline."""
+        front, *texts = self.texts()
+        if not texts:
+            return count(front)
+        tokens = count(f"{front}\n") + sum(block.tokens for block in self.blocks)
+        return tokens + (count(self.end) if self.end else count(texts[-1]) - self.blocks[-1].tokens)
+
 
 def _address_older(older: Older) -> str:
     return f"s{older.first}" if older.first == older.last else f"s{older.first}-s{older.last}"
@@ -307,7 +322,7 @@ def _write_older(older: Older) -> str:
 
 
 def fit(parts: Parts, aim: int, query: Sequence[str]) -> Parts:
-    """The parts at a cost of at most `aim` o200k tokens. `query`: texts that say what the session is about now."""
+    """The parts at a cost of at most `aim` o200k tokens. `query`: texts about the present task."""
     if count(parts.end) > _ENDS * aim:
         texts = [block.text for block in parts.blocks]
         parts = replace(parts, end=write_ends(parts.workspace, texts, int(_ENDS * aim), "\n".join(query)))
@@ -346,7 +361,9 @@ def _shorten(blocks: Sequence[Shown], room: int, budget: int, query: Sequence[st
 
 
 def _drop_bare(parts: Parts, blocks: Sequence[Shown]) -> Parts:
-    """The parts with the blocks of which something is shown; from the first to the last of the others is one address before them."""
+    """The parts with the blocks of which something is shown; from the first to the last of the others is one address
+    before them.
+    """
     bare = [block for block in blocks if block.steps and not (block.lines or block.summary)]
     kept = tuple(block for block in blocks if block.lines or block.summary)
     if not bare:

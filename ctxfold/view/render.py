@@ -1,7 +1,6 @@
 """Renders a workspace as a view that never costs more than its budget.
 
-What every step reads comes first and only grows at its end, so that a provider's prompt cache stays valid; what changes comes
-last.
+The parts that every step reads come first and only grow at their end, so that a provider's prompt cache stays valid.
 """
 
 from __future__ import annotations
@@ -12,11 +11,11 @@ from typing import Any
 
 from ctxfold.log.lines import GOAL, Line, unposed
 from ctxfold.prompts import prompt
-from ctxfold.tokens import Budget, count, count_lines
+from ctxfold.tokens import Budget, count
 from ctxfold.view.ends import write_ends
 from ctxfold.view.fit import Parts, Shown, demote_lifted, fit, show
 from ctxfold.view.native import CallLog, Native, as_anthropic, as_openai, read_no_calls
-from ctxfold.view.trail import without_repeats
+from ctxfold.view.trail import drop_repeats
 from ctxfold.workspace import Block, Older, Tile, Workspace
 
 
@@ -26,13 +25,13 @@ class View:
 
     Attributes:
         text: all that a model reads.
-        messages: the same as Messages API content, one text block a block of the view; marks for the cache are the adapter's.
-        stable: how many of those text blocks, from the first, only change when something is folded.
+        messages: the same as Messages API content, one text block for each block of the view; adapters add cache marks.
+        stable: how many of those text blocks, from the first, change only when something is folded.
         tokens: o200k tokens of `text`.
-        refs: the addresses that stand in it, in order.
-        budget: what it had to fit, in tokens of the model named.
-        unfolded: o200k tokens the whole path would have cost raw.
-        native: what its form for a native tool loop is made of.
+        refs: the refs in it, in order.
+        budget: its limit, in tokens of the model that was named.
+        unfolded: o200k tokens that the whole path would have cost raw.
+        native: the parts of its form for a native tool loop.
     """
 
     text: str
@@ -45,28 +44,28 @@ class View:
     native: Native = field(repr=False, compare=False)
 
     def as_anthropic(self, say: str = "") -> list[dict[str, Any]]:
-        """The view as messages of Anthropic's API: steps that stand raw as `tool_use` and `tool_result`, tiles as text of the user's side, cache marks.
+        """The view as messages of Anthropic's API, with cache marks: raw steps as calls and results, tiles as text.
 
         Args:
-            say: the user's newest message, where it is not recorded yet.
+            say: the user's newest message, if it is not recorded yet.
 
         Returns:
-            Messages that begin and end on the user's side, within the budget but for `say`. The request must define `tools`: the API wants them
-            beside calls.
+            Messages that begin and end on the user's side, within the budget but for `say`. The request must define
+            `tools`: the API needs them for calls.
         """
         return as_anthropic(self.native, say)
 
     def as_openai(self, say: str = "") -> list[dict[str, Any]]:
-        """The view as messages of OpenAI's chat completions: steps that stand raw as `tool_calls` and `tool` messages, tiles as text of the user's side.
+        """The view as messages of OpenAI's chat completions: raw steps as calls and results, tiles as text.
 
         Args:
-            say: the user's newest message, where it is not recorded yet.
+            say: the user's newest message, if it is not recorded yet.
         """
         return as_openai(self.native, say)
 
 
 def query_of(workspace: Workspace) -> list[str]:
-    """Texts that say what the session is about now: the goal and its revisions, the open to-do, the user's newest words, the latest step."""
+    """Texts about the present task: the goal, the open to-do, the user's newest words, the latest step."""
     said = [line.text for block in workspace.blocks[-8:] for line in block.said]
     latest = workspace.latest
     calls = [line.text for line in latest.lines if line.kind in ("call", "say")] if latest else []
@@ -74,7 +73,7 @@ def query_of(workspace: Workspace) -> list[str]:
 
 
 _REACH = 4
-"""Times its budget that a view looks back over blocks. A larger block counts as one budget: no more of it can be shown."""
+"""Times its budget that a view looks back over blocks. A larger block counts as one budget: no more can be shown."""
 _WORDS = 60
 """Messages of the user, and findings, that are kept of blocks too far back."""
 
@@ -83,7 +82,7 @@ def render(workspace: Workspace, budget: Budget, log: CallLog = read_no_calls) -
     """Render a workspace within a budget.
 
     Args:
-        workspace: what is shown.
+        workspace: the working context.
         budget: the most the view may cost.
         log: reads calls for the native form.
 
@@ -93,13 +92,14 @@ def render(workspace: Workspace, budget: Budget, log: CallLog = read_no_calls) -
     query = query_of(workspace)
     workspace = narrow_blocks(workspace, budget.tokens)
     aim = budget.tokens
-    whole = _build_parts(replace(workspace, blocks=without_repeats(workspace.blocks)))
+    whole = _build_parts(replace(workspace, blocks=drop_repeats(workspace.blocks)))
     if whole.tokens > aim:  # a result named as shown whole may be shortened
         whole = _build_parts(workspace)
     parts = fit(whole, aim, query)
-    while (tokens := count_lines(texts := parts.texts())) > budget.tokens:
+    while (tokens := parts.count()) > budget.tokens:
         aim -= tokens - budget.tokens + 4
         parts = fit(whole, aim, query)
+    texts = parts.texts()
     return View(
         "\n".join(texts),
         [{"role": "user", "content": [{"type": "text", "text": text} for text in texts]}],
@@ -113,7 +113,9 @@ def render(workspace: Workspace, budget: Budget, log: CallLog = read_no_calls) -
 
 
 def narrow_blocks(workspace: Workspace, budget: int) -> Workspace:
-    """Keep the newest blocks within reach of a budget; of those before them the summaries, the user's words and findings. Pure."""
+    """Keep the newest blocks within reach of a budget; of those before them the summaries, the user's words and
+    findings. Pure.
+    """
     at, left = len(workspace.blocks), _REACH * budget
     while at > 0 and left > 0:
         at -= 1
@@ -129,7 +131,7 @@ def narrow_blocks(workspace: Workspace, budget: int) -> Workspace:
 
 
 def _join_older(before: Older | None, gone: Sequence[Block]) -> Older:
-    """One stretch for what was too far back already and for the blocks after it."""
+    """One stretch for the steps that were too far back already and the blocks after them."""
     return Older(
         before.first if before else gone[0].steps[0],
         gone[-1].steps[-1],
@@ -156,7 +158,9 @@ def _build_parts(workspace: Workspace) -> Parts:
 
 
 def _drop_goal(block: Shown, goal: str) -> Shown:
-    """A block in which a message of the user that begins with the goal names it: the goal is shown in full above all blocks."""
+    """A block in which a message of the user that begins with the goal names it: the goal is shown in full above all
+    blocks.
+    """
     lines = tuple(
         line._replace(text=text, tokens=count(text)) if (text := _name_goal(line, goal)) != line.text else line
         for line in block.lines

@@ -21,7 +21,8 @@ LEAST = 128
 NOWHERE = "s999999.99"
 """The address of a result that is not recorded yet; `BoundedResult.at` replaces it."""
 _SHARE, _LEAST_SHARE, _SLOPE = 0.08, 0.2, 0.4
-"""A large result gets this share of its size, but at least a fifth of the budget; one a little above the budget gets more."""
+"""A large result gets this share of its size, but at least a fifth of the budget; one a little above the budget gets
+more."""
 _DENSE = 12
 """Characters for a token, generously: rows of a longer text are not counted to see whether all of them fit."""
 
@@ -95,7 +96,8 @@ def shorten_result(result: ToolResult, need: str = "", budget: int = 2_000) -> B
         budget: the most o200k tokens it may cost.
 
     Returns:
-        The result as it is where it fits. If not: the lines that changed since the tool's last answer, its records as exact
+        The result as it is where it fits. If not: the lines that changed since the tool's last answer, its records as
+        exact
         rows, or the parts of it that are worth most, each gap marked.
 
     Raises:

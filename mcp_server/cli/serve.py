@@ -6,7 +6,7 @@ import hashlib
 import os
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path, PurePath
@@ -17,7 +17,6 @@ import click
 from ctxfold.cli.options import choose_model, store_option
 
 if TYPE_CHECKING:
-    from browser_agent.network.effects import Confirm
     from ctxfold.models import Roles
     from mcp_server.sessions.browsing import BrowsingSettings
     from mcp_server.tools.spec import Caps
@@ -95,7 +94,7 @@ def serve(
     from mcp_server.sessions.pool import Pools
 
     helping = _load_folder(folder_model)
-    pools = Pools(store, pipes is not None, _read_settings(helping, **browsing), helping)
+    pools = Pools(store, pipes is not None, _read_settings(helping, browsing), helping)
     if "browser" in offered:
         click.echo(_name_browser(browsing["executable"]), err=True)
     if pipes is not None:
@@ -109,21 +108,8 @@ def serve(
     run_http(build_server(pools, tokens, offered), address)
 
 
-def _read_settings(
-    helping: Roles,
-    allow: tuple[str, ...],
-    secrets: tuple[str, ...],
-    confirm: Confirm,
-    trust: tuple[str, ...],
-    headed: bool,
-    executable: Path | None,
-    storage_state: Path | None,
-    model: str | None,
-    max_steps: int,
-    max_cost: float | None,
-    uploads: tuple[Path, ...],
-) -> BrowsingSettings:
-    """How the server browses. A model that only lacks its key is reported when a run begins.
+def _read_settings(helping: Roles, given: Mapping[str, Any]) -> BrowsingSettings:
+    """How the server browses, from the options. A model that only lacks its key is reported when a run begins.
 
     Raises:
         InputError: a malformed domain or secret, an unknown model, or a script that cannot be read.
@@ -135,23 +121,29 @@ def _read_settings(
     from ctxfold.models import load
     from mcp_server.sessions.browsing import BrowsingSettings
 
-    Egress.of(allow)
-    Egress.of(trust)
-    if model is not None:
+    Egress.of(given["allow"])
+    Egress.of(given["trust"])
+    if given["model"] is not None:
         with suppress(ModelKeyMissing):
-            load(model)
-    choose_model(model, max_cost, helping, "browse: ")
-    choice = BrowserChoice(headed, executable, None, storage_state)
-    limits = RunLimits(max_steps, dollars=max_cost)
-    given = tuple(read_secret(each, None) for each in secrets)
-    return BrowsingSettings(allow, given, confirm, choice, uploads, model, limits, trust)
+            load(given["model"])
+    choose_model(given["model"], given["max_cost"], helping, "browse: ")
+    return BrowsingSettings(
+        given["allow"],
+        tuple(read_secret(secret, None) for secret in given["secrets"]),
+        given["confirm"],
+        BrowserChoice(given["headed"], given["executable"], None, given["storage_state"]),
+        given["uploads"],
+        given["model"],
+        RunLimits(given["max_steps"], dollars=given["max_cost"]),
+        given["trust"],
+    )
 
 
 def _name_browser(given: Path | None) -> str:
     """Name the browser of the live pages, in one line."""
-    from browser_agent.browser.process import installed
+    from browser_agent.browser.process import find_browsers
 
-    found = given or next(installed(), None)
+    found = given or next(find_browsers(), None)
     return (
         f"live pages: {found}" if found else "live pages: no browser is installed; `ctxfold doctor` says how to get one"
     )
@@ -247,8 +239,9 @@ def wrap(
     from mcp_server.transport.stdio import claim_pipes
 
     pipes = claim_pipes()
+    from mcp_server.wrap.ends import WrapTarget
     from mcp_server.wrap.keeper import Keeper, KeeperSettings
-    from mcp_server.wrap.proxy import WrapTarget, run_wrap
+    from mcp_server.wrap.proxy import run_wrap
 
     keeper = Keeper(KeeperSettings(name, store, budget, measure))
     run_wrap(WrapTarget(command, dict(os.environ), url or "", dict(map(_read_header, headers))), keeper, pipes)

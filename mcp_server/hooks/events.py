@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ctxfold import Call, Message, Session, messages
+from ctxfold import Call, Message, Result, Session
 from ctxfold.config import default_store
 from ctxfold.errors import InputError
 from ctxfold.messages.files import Transcript
@@ -163,7 +163,7 @@ def bound_result(session: Session, call: Call, answer: Any) -> Any | None:
     else:
         bodies = _replace_texts(answer, {text: short.body for text, short in made.items()})
         whole, shown = (json.dumps(each, ensure_ascii=False) for each in (answer, bodies))
-    items = (call, messages.Result(call.id, whole, shown=shown))
+    items = (call, Result(call.id, whole, shown=shown))
     ref = str(session.record([Message("assistant", items, call.id)], known=True)[-1])
     note = fill_prompt("hooks/replaced", session=session.name, ref=ref)
     return _replace_texts(answer, {text: f"{short.at(ref).text}\n{note}" for text, short in made.items()})

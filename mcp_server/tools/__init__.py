@@ -1,6 +1,6 @@
 """The MCP tools in the order hosts see them, their hints, and their lean definitions.
 
-To add one: a file here, its words in `prompts/tools/`, its line in `TOOLS`.
+To add one: a function in one of these files, its words in `prompts/tools/`, its line in `TOOLS`.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def make_tools(caps: Collection[Caps] = CAPS) -> list[Tool]:
     return [_make_tool(spec) for spec in TOOLS if spec.caps in caps]
 
 
-def form_of(tool: Tool) -> Form:
+def make_form(tool: Tool) -> Form:
     """All that a tool takes. Its definition leaves out details that a caller seldom needs."""
     takes = tool.fn_metadata.arg_model
     inner = next((spec.inner for spec in TOOLS if spec.name == tool.name), None)

@@ -218,7 +218,7 @@ class Recorded(BaseModel, frozen=True):
 
 
 @dataclass(frozen=True, slots=True)
-class _Entry:
+class _ToRecord:
     """One thing to record: the function that writes it and returns its step, and its texts."""
 
     write: Callable[[Session], RecordRef | StepRef]
@@ -244,17 +244,17 @@ async def record(
     found: str = "",
 ) -> Annotated[CallToolResult, Recorded]:
     """Record messages, steps, files and notes."""
-    entries = [_Entry(lambda opened: opened.record_turn(user=user), (user,))] if user else []
+    entries = [_ToRecord(lambda opened: opened.record_turn(user=user), (user,))] if user else []
     entries += _take_step(step, found)
     entries += [await run_sync(_take_file, file, host.folders)] if file else []
-    entries += [_Entry(lambda opened: opened.record_reply(reply), (reply,))] if reply else []
-    entries += [_Entry(lambda opened: opened.record_note(note, origin="model"), (note,))] if note else []
+    entries += [_ToRecord(lambda opened: opened.record_reply(reply), (reply,))] if reply else []
+    entries += [_ToRecord(lambda opened: opened.record_note(note, origin="model"), (note,))] if note else []
     if not entries:
         raise InputError("nothing to record: give user, step, file, reply, note or found")
     return format_facts(await _write(host.pool, session, entries))
 
 
-async def _write(pool: SessionPool, session: str, entries: list[_Entry]) -> Recorded:
+async def _write(pool: SessionPool, session: str, entries: list[_ToRecord]) -> Recorded:
     """Record in order, then let the session fold, plan and extract where that is due, at its own budget."""
     refs = await pool.use(session, lambda opened: [entry.write(opened) for entry in entries])
     budget = await pool.use(session, lambda opened: opened.budget)
@@ -269,10 +269,10 @@ async def _write(pool: SessionPool, session: str, entries: list[_Entry]) -> Reco
     )
 
 
-def _take_step(given: StepGiven, found: str) -> Iterator[_Entry]:
+def _take_step(given: StepGiven, found: str) -> Iterator[_ToRecord]:
     """The step with its calls and results, paired by id or else by place; or each of its late results."""
     if found and (given == _NO_STEP or given.late_for):
-        yield _Entry(lambda opened: opened.record_note(found), (found,))
+        yield _ToRecord(lambda opened: opened.record_note(found), (found,))
     if given == _NO_STEP:
         return
     ids = [call.id or f"c{place}" for place, call in enumerate(given.calls, 1)]
@@ -288,20 +288,20 @@ def _take_step(given: StepGiven, found: str) -> Iterator[_Entry]:
     else:
         for call_id, text in results:
             write = partial(Session.record_result, step=given.late_for, call_id=call_id, text=text)
-            yield _Entry(write, (text,))
+            yield _ToRecord(write, (text,))
 
 
 def _make_step(
     explanation: str, calls: list[dict[str, Any]], results: list[tuple[str, str]], found: str = ""
-) -> _Entry:
+) -> _ToRecord:
     answers = [{"id": call_id, "text": text} for call_id, text in results]
-    return _Entry(
+    return _ToRecord(
         lambda opened: opened.record_step(explanation, calls, answers, found),
         (explanation, *(text for _, text in results), found),
     )
 
 
-def _take_file(name: str, folders: Sequence[Path] | None) -> _Entry:
+def _take_file(name: str, folders: Sequence[Path] | None) -> _ToRecord:
     """A file as the step that read it: its text came from outside, like a tool's."""
     if folders is None:
         raise Refused(

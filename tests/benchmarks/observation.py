@@ -23,7 +23,7 @@ from mcp import Client, StdioServerParameters
 from browser_agent.actions import Back, Click, Navigate
 from browser_agent.actions.perform import perform
 from browser_agent.browser.browser import Browser
-from browser_agent.browser.process import installed
+from browser_agent.browser.process import find_browsers
 from browser_agent.browser.window import Window
 from browser_agent.observation import Observation
 from ctxfold.tokens import count
@@ -134,7 +134,7 @@ async def _look_by_rival(rival: Client, page: RealPage) -> tuple[int, float]:
 @contextlib.asynccontextmanager
 async def playwright_mcp(folder: Path) -> AsyncIterator[Client]:
     """Start Playwright's own MCP server, from the same package."""
-    browser = str(next(installed()))
+    browser = str(next(find_browsers()))
     arguments = ["-m", "playwright", "mcp", "--headless", "--isolated", "--no-sandbox", "--executable-path", browser]
     server = StdioServerParameters(command=sys.executable, args=arguments, cwd=str(folder))
     async with Client(server) as client:

@@ -243,27 +243,6 @@ def test_plans_replay_export_and_import(tmp_path: Path) -> None:
     assert (tmp_path / "again.jsonl").read_bytes() == (tmp_path / "out.jsonl").read_bytes()
 
 
-def test_a_store_of_the_first_version_is_brought_up_to_date(tmp_path: Path) -> None:
-    """An older file opens, keeps its views, and can plan."""
-    import sqlite3
-
-    store = tmp_path / "old.db"
-    with Session.open("trip", store=str(store)) as session:
-        session.record_turn(user="Book a hotel in Porto.")
-        before = settled(session)
-    old = sqlite3.connect(store)
-    old.executescript(
-        "DROP INDEX event_intent; ALTER TABLE event DROP COLUMN intent; ALTER TABLE session DROP COLUMN budget;"
-        "ALTER TABLE event DROP COLUMN guide;"
-        "PRAGMA user_version = 1;"
-    )
-    old.close()
-    with Session.open("trip", store=str(store)) as session:
-        assert settled(session) == before
-        assert session.plan(todo=["Book"]).open
-    assert ctxfold.verify_session("trip", store=str(store)) > 0
-
-
 def test_only_words_that_came_from_a_page_are_data(session: Session) -> None:
     """What a host wrote in its own words is the register's; a sentence that stands in a page is marked as data, unless the user said it too."""
     session.record_turn(user="Book a hotel in Porto.")

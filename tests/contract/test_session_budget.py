@@ -1,6 +1,5 @@
 """The budget of a session's views: noted with the session, so that no restart and no other process forgets it."""
 
-import sqlite3
 from pathlib import Path
 
 import pytest
@@ -8,7 +7,6 @@ import pytest
 import ctxfold
 from ctxfold import Session
 from ctxfold.errors import BudgetError
-from tests.support.sessions import add_step, settled
 
 
 def test_a_session_has_the_default_budget_until_another_is_noted(database: Path) -> None:
@@ -36,21 +34,4 @@ def test_the_budget_goes_with_an_export(tmp_path: Path, database: Path) -> None:
     ctxfold.export_session("trip", tmp_path / "trip.jsonl", store=str(database))
     ctxfold.import_session(tmp_path / "trip.jsonl", store=str(database), name="other")
     with Session.open("other", store=str(database), create=False) as session:
-        assert session.budget == 3_000
-
-
-def test_a_store_of_the_second_version_is_brought_up_to_date(tmp_path: Path) -> None:
-    """An older file opens, keeps its views, and can note a budget."""
-    store = tmp_path / "old.db"
-    with Session.open("trip", store=str(store)) as session:
-        add_step(session, 1)
-        before = settled(session)
-    old = sqlite3.connect(store)
-    old.executescript(
-        "ALTER TABLE session DROP COLUMN budget; ALTER TABLE event DROP COLUMN guide; PRAGMA user_version = 2;"
-    )
-    old.close()
-    with Session.open("trip", store=str(store)) as session:
-        assert settled(session) == before
-        session.set_budget(3_000)
         assert session.budget == 3_000

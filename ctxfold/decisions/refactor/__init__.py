@@ -1,4 +1,4 @@
-"""Refactoring (ACR): six operators that mend a view, as effects with one applier, and the checks that each must pass."""
+"""Refactoring (ACR): six operators that mend a view, as effects with one applier, and their checks."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ctxfold.decisions.fold import (
     values_said,
 )
 from ctxfold.decisions.marks import find_invented, list_known_texts
-from ctxfold.errors import FoldError
+from ctxfold.errors import FoldError, InputError
 from ctxfold.log.lines import Line
 from ctxfold.text.sentences import sentences
 from ctxfold.text.words import counted
@@ -30,6 +30,17 @@ Operator = Literal[
 ]
 """ACR's six operators."""
 OPERATORS: tuple[Operator, ...] = get_args(Operator)
+
+
+def read_operator(name: str) -> Operator | Literal["auto"]:
+    """Return an operator, or `auto`. Raises InputError: no such operator."""
+    known: tuple[Operator | Literal["auto"], ...] = ("auto", *OPERATORS)
+    for each in known:
+        if each == name:
+            return each
+    raise InputError(f"{name!r} is no operator; use auto or one of {', '.join(OPERATORS)}")
+
+
 VERSION = 1
 """The version of the applier, kept in events. Events hold resolved content, so replay never applies it."""
 
@@ -106,7 +117,7 @@ class Case:
         model_notes: the refs of a model's own notes.
         named: whether somebody named the operator, and so vouches for what repeats twice only.
         history: reads the exact text of the loaded path.
-        read: reads the exact text of a record; empty if there is none on the path.
+        read: reads the exact text of a record; empty without one on the path.
     """
 
     workspace: Workspace
@@ -172,7 +183,7 @@ class Refactored:
 
     @property
     def diff(self) -> str:
-        """The lines that went and came, marked `-` and `+`; `no change` if there are none."""
+        """The lines that went and came, marked `-` and `+`; else `no change`."""
         lines = list(unified_diff(self.before.split("\n"), self.after.split("\n"), n=0, lineterm=""))[2:]
         return "\n".join(f"{line[0]} {line[1:]}" for line in lines if line[0] != "@") or "no change"
 
@@ -257,7 +268,7 @@ def _said(workspace: Workspace) -> Iterable[Line]:
 
 
 def _check_operator(workspace: Workspace, made: Refactoring) -> str:
-    """A tile costs less than its blocks, a note stays within its room, and a correction changes half of a text at most."""
+    """A tile costs less than its blocks, a note stays within its room, a correction changes half of a text at most."""
     if made.operator == "fact_rectify":
         touched, whole = made.edits
         small = touched <= EDITED * whole
@@ -293,12 +304,13 @@ def _check_words(case: Case, made: Refactoring) -> RefactorRefusal | None:
     strange = find_invented("\n".join(texts), [*list_known_texts(case.workspace, ()), *case.history()], steps)
     if not strange:
         return None
-    fault = f"it holds {counted(len(strange), 'value')} that the history does not have; copy values exactly, or leave them out"
+    held = counted(len(strange), "value")
+    fault = f"it holds {held} that the history does not have; copy values exactly, or leave them out"
     return RefactorRefusal(fault, strange)
 
 
 def _check_values(before: Workspace, made: Refactoring, after: Workspace) -> RefactorRefusal | None:
-    """Nearly all values in force in what is replaced remain in its place, or elsewhere in the view."""
+    """Nearly all values in force of the replaced blocks remain in its place, or elsewhere in the view."""
     if made.operator == "state_abstract" and made.decider == "embedded":
         return None  # it keeps what a consolidation would keep
     corrected = set[str]()

@@ -1,4 +1,4 @@
-"""The six operators of ACR and their router: by rules from exact repetition and size, or with a text that was written."""
+"""The six operators of ACR and their router: by rules of repetition and size, or with a written text."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _MARKS = re.compile(r"\s\[[a-z-]+(?:=[^\]\n]*)?\]")
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """Contiguous steps that went in circles. `repeats`: those that showed what one before them had shown."""
+    """Contiguous steps that went in circles. `repeats`: those that showed the same as one before them."""
 
     steps: tuple[int, ...]
     repeats: frozenset[int]
@@ -243,7 +243,7 @@ def abstract_state(case: Case) -> Refactoring | RefactorRefusal:
 
 
 def filter_noise(case: Case) -> Refactoring | RefactorRefusal:
-    """Fold each run of raw steps that repeat others into one tile of what they do not repeat."""
+    """Fold each run of raw steps that repeat others into one tile of their new lines."""
     repeats = frozenset(find_duplicates(case))
     tiles: list[Tile] = []
     for run in _find_runs(case, repeats):
@@ -292,7 +292,7 @@ def _name_next(workspace: Workspace) -> Pin | None:
 
 
 def _list_key_facts(workspace: Workspace) -> Pin | None:
-    """The goal, constraints, open items, and the user's newest words before the latest step, as the session has them."""
+    """The goal, constraints, open items, and the user's newest words before the latest step, verbatim."""
     goal = (workspace.revisions or (workspace.goal,))[-1]
     bound = workspace.intent.binding[::-1][:_BOUND]
     items = workspace.intent.open[:_OPEN]
@@ -318,7 +318,8 @@ _LONGEST = 100_000
 """Characters of a written text at most."""
 _SUMMARY = re.compile(r"\A\s*<summary>(.*)</summary>\s*\Z", re.I | re.S)
 _TAG = re.compile(
-    r"</?\s*(?:context|compress|tool_call|think|thinking|answer|output|result|response|summary|system|function_calls|invoke)\b[^>\n]{0,80}>?",
+    r"</?\s*(?:context|compress|tool_call|think|thinking|answer|output|result|response|summary|system|function_calls"
+    r"|invoke)\b[^>\n]{0,80}>?",
     re.I,
 )
 _LABEL = re.compile(rf"\A\s*(?:{re.escape(THINKING)}|{re.escape(KEY_INFO)})\s*:?", re.I)
@@ -452,7 +453,7 @@ def _rectify(case: Case, text: str, origin: Origin) -> Refactoring | RefactorRef
         elif due:
             block = blocks.get(prose.block, case.workspace.blocks[prose.block])
             blocks[prose.block] = _reword(block, prose.line, corrected)
-        effects += [Superseded("", "", each.was, "", each.now, each.ref) for each in due]
+        effects += [Superseded(each.was, each.now, each.ref) for each in due]
         touched += sum(len(each.was.split()) for each in due)
         whole += len(prose.text.split()) if due else 0
     tiles: list[Effect] = [
@@ -480,7 +481,7 @@ def _reword(block: Block, line: int, text: str) -> Block:
     if line < 0 and isinstance(block, Tile):
         return replace(block, summary=text)
     lines = list(block.lines)
-    lines[line] = lines[line].reworded(text)
+    lines[line] = lines[line].reword(text)
     return replace(block, lines=tuple(lines))
 
 

@@ -20,7 +20,7 @@ from ctxfold.models.deciders.steer import PlaceQuestion, Route, Write
 from ctxfold.models.named import Roles, add_prices
 from ctxfold.models.protocol import Model, Usage
 from ctxfold.session.branches import Move
-from ctxfold.session.decide import LinesWanted, plan_extraction
+from ctxfold.session.decide import ExtractionWanted, plan_extraction
 from ctxfold.session.session import Session
 from ctxfold.tokens import Budget
 from ctxfold.workspace import Decider, Extraction, Intent, Tile
@@ -86,7 +86,7 @@ class Deciders:
     async def fold(
         self, session: Session | SessionLease, first_step: int | None = None, last_step: int | None = None
     ) -> Decided[Tile]:
-        """Fold a stretch of steps, as `Session.fold` does. Raises FoldError: nothing to fold, or a cut through a tile."""
+        """Fold a stretch of steps, as `Session.fold` does. Raises FoldError: nothing to fold, a cut through a tile."""
         return await self._decide(self._roles.folder, session, Fold(name_of(self._roles.folder), first_step, last_step))
 
     async def plan(self, session: Session | SessionLease, trigger: Trigger | None = None) -> Decided[Intent]:
@@ -97,7 +97,11 @@ class Deciders:
         self, session: Session | SessionLease, need: str | None = None, budget: int = 400
     ) -> Decided[Extraction]:
         """Put lines of the log at the end of the view, as `Session.extract` does; a long log is read in parts."""
-        reader, lease, wanted = self._clock()(self._roles.reader), lease_of(session), LinesWanted(need, None, budget)
+        reader, lease, wanted = (
+            self._clock()(self._roles.reader),
+            lease_of(session),
+            ExtractionWanted(need, None, budget),
+        )
         parts = await lease(line_parts) if reader is not None else []
         if not parts:
             return await decide(reader, lease, ExtractQuestion(name_of(reader), wanted))

@@ -1,4 +1,4 @@
-"""Asks a model for one decision: asks, checks, asks once more with the reason, then falls back on the embedded decider."""
+"""Asks a model for one decision: asks, checks, asks once more with the reason, then lets the embedded decider decide."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def lease_of(session: Session | SessionLease) -> SessionLease:
 
 @dataclass(frozen=True, slots=True)
 class RequestKind(Generic[Written]):
-    """The parts that all requests for one kind of decision share: the tool, the schema of a reply, the system prompt."""
+    """The parts that all requests for one kind of decision share: tool, schema of a reply, system prompt."""
 
     tool: Tool
     schema: type[Written]
@@ -86,7 +86,7 @@ class DecisionKind(Protocol[Written, Made]):
         """Return the question, or why no model is asked."""
 
     def fall_back(self, session: Session, why: str) -> Made:
-        """Let the embedded decider decide; `why` is for the event, empty if there is no model."""
+        """Let the embedded decider decide; `why` is for the event, empty without a model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ class Decided(Generic[Made]):
     """A decision that was made.
 
     Attributes:
-        note: why the model did not make it, in one line; empty if it did, or if there is no model.
+        note: why the model did not make it, in one line; else empty.
         usage: tokens of every reply, refused ones included.
         dollars: their cost; None if a price is not on file.
     """

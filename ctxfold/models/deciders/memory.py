@@ -1,4 +1,4 @@
-"""Asks a model for summaries: of a stretch that somebody named, and of what a consolidation folds; the log as it reads
+"""Asks a model for summaries: of a named stretch, and of the steps of a consolidation; the log as it reads
 it.
 """
 
@@ -37,7 +37,7 @@ _RECENT = 200
 
 
 def read_records(session: Session, steps: Sequence[int], most: float = inf) -> list[Recalled]:
-    """Return the records of steps, in order: those of the newest, until they hold `most` o200k tokens by their length."""
+    """Return the records of steps, in order: the newest, until they hold `most` o200k tokens by their length."""
     found: list[Recalled] = []
     for step in reversed(steps):
         found[:0] = _read_step(session, step)

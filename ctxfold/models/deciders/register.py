@@ -24,7 +24,7 @@ from ctxfold.models.deciders.memory import (
     split_log,
 )
 from ctxfold.prompts import prompt
-from ctxfold.session.decide import LinesWanted
+from ctxfold.session.decide import ExtractionWanted
 from ctxfold.session.recall import Recalled
 from ctxfold.session.session import Session
 from ctxfold.tokens import count, head
@@ -127,7 +127,7 @@ class ExtractQuestion:
     """
 
     model: str
-    wanted: LinesWanted
+    wanted: ExtractionWanted
     chosen: Callable[[Sequence[LinesWritten]], None] | None = None
     part: tuple[Place, Place] | None = None
     kind: ClassVar[RequestKind[LinesChosen]] = RequestKind.of(LinesChosen, "extract", "extract")
@@ -156,7 +156,7 @@ class ExtractQuestion:
     def put_or_fall_back(
         self, session: Session, selections: Sequence[LinesWritten], why: str
     ) -> tuple[Extraction, str]:
-        """Extract the lines chosen from all parts; if there are none, those of the embedded extractor, with the reason."""
+        """Extract the lines chosen from all parts; else those of the embedded extractor, with the reason."""
         if not selections and why:
             return self.fall_back(session, why), why
         try:

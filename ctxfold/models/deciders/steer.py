@@ -24,7 +24,8 @@ DOUBT = 0.5
 VIEW = 4_000
 """o200k tokens of the view that a model is shown."""
 GATHERED = 200
-"""Steps of other branches, the newest, whose words are gathered for a message that asks for all topics together."""
+"""Steps of other branches, the newest, from which words are gathered for a message that asks for all topics together.
+"""
 MESSAGE = 8_000
 """Characters of the message that it is shown."""
 
@@ -229,7 +230,7 @@ class Write:
         return {"most": room[self.operator]} if self.operator in room else {}
 
     def fall_back(self, session: Session, why: str) -> Refactored:
-        """Let the embedded operator do what it can."""
+        """Let the embedded operator do it."""
         return session.refactor(self.operator, None, By("embedded", why), budget=self.budget)
 
 

@@ -62,13 +62,18 @@ class Range:
         if attack.late:
             await asyncio.sleep(attack.late)
             outcomes.append(await perform(self.window, [Press(kind="press", key="F9")]))
+        for _ in range(150 if agreed else 0):  # what a yes let go may still be on its way
+            if not self._list_arrived(attack):
+                await asyncio.sleep(0.02)
         for popup in self.window.pages[1:]:
             await popup.close()
+        return Tried(self._list_arrived(attack), tuple(self.asked), tuple(outcomes))
+
+    def _list_arrived(self, attack: Attack) -> tuple[str, ...]:
         paths = [path for site in (self.site, self.other) for _, path in site.sent]
         if attack.gets:
             paths = [*self.site.seen, *self.other.seen]
-        arrived = (*(path for path in paths if path.startswith(HIT)), *(message.decode() for message in self.heard))
-        return Tried(arrived, tuple(self.asked), tuple(outcomes))
+        return (*(path for path in paths if path.startswith(HIT)), *(message.decode() for message in self.heard))
 
 
 @asynccontextmanager

@@ -14,7 +14,7 @@ def test_the_schema_names_every_action_and_demands_a_thought_and_actions():
 
 
 def test_an_end_stands_alone():
-    with pytest.raises(ValidationError, match="stand alone"):
+    with pytest.raises(ValidationError, match="come alone"):
         Decision.model_validate(
             {"thought": "both", "actions": [{"kind": "back"}, {"kind": "answer", "text": "42"}]},
         )

@@ -16,7 +16,7 @@ from browser_agent.agent.folds import (
 )
 from browser_agent.agent.journal import Journal, read_cut_off
 from browser_agent.agent.settings import choose_fold_settings
-from browser_agent.deciders import Decided, Decision
+from browser_agent.deciders import DecidedStep, Decision
 from browser_agent.network.secrets import Secrets
 from ctxfold import Session
 from ctxfold.workspace import By, RawStep, Tile
@@ -41,10 +41,10 @@ def add(session: Session, steps: Sequence[int]) -> None:
         session.record_step(f"Look at berth {n}.", calls, [{"id": "look", "text": WORDS.format(n=n), "origin": "page"}])
 
 
-def decided(**fold: Any) -> Decided:
+def decided(**fold: Any) -> DecidedStep:
     """A decision that folds so."""
     given = {"thought": "On.", "fold": fold, "actions": [{"kind": "back"}]}
-    return Decided(Decision.model_validate(given), "claude", "model")
+    return DecidedStep(Decision.model_validate(given), "claude", "model")
 
 
 def wanted(session: Session, **fold: Any) -> Folds:

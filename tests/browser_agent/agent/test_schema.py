@@ -83,7 +83,7 @@ def test_the_command_without_a_model_prints_candidates_and_exits_with_1(tmp_path
 
 
 def test_what_is_no_schema_is_refused_before_anything_is_started(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no JSON schema"):
+    with pytest.raises(InputError, match="not a JSON schema"):
         Shape.of({"type": "nonsense"})
     with pytest.raises(InputError, match="name another file"):
         Shape.read(tmp_path / "none.json")

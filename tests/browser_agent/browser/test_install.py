@@ -9,7 +9,7 @@ import anyio.to_thread
 import pytest
 
 from browser_agent.browser import process as provision
-from browser_agent.browser.process import browser, fix, installed, provide
+from browser_agent.browser.process import browser, find_browsers, name_fix, provide
 from browser_agent.cli.browse import pydoc_site
 from ctxfold.cli.doctor import Check
 from ctxfold.errors import BrowserMissing
@@ -58,7 +58,7 @@ def test_installed_browsers_are_found_by_name_and_each_once(bare: Path) -> None:
     (bare / "chrome").symlink_to(chrome)
     chromium = _program(bare / "chromium")
     (bare / "msedge").write_text("not a program")
-    assert list(installed()) == [chrome, chromium]
+    assert list(find_browsers()) == [chrome, chromium]
 
 
 def test_a_check_changes_nothing_and_names_the_fix(bare: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -67,13 +67,13 @@ def test_a_check_changes_nothing_and_names_the_fix(bare: Path, tmp_path: Path, m
     async def where() -> Path:
         return own
 
-    monkeypatch.setattr(provision, "_playwrights_own", where)
+    monkeypatch.setattr(provision, "_find_own", where)
 
     def check() -> Check:
         return Context().run(browser)  # nothing of an event loop that other tests keep
 
-    assert (check().ok, check().fix) == (False, fix())
-    assert "chromium" in fix()
+    assert (check().ok, check().fix) == (False, name_fix())
+    assert "chromium" in name_fix()
     _program(own, "Chromium 1")
     assert check().fact.startswith(f"Chromium 1 at {own}")
     _program(bare / "chromium")
@@ -127,16 +127,6 @@ async def test_no_package_is_installed_where_a_browser_is_there_but_does_not_sta
     with pytest.raises(BrowserMissing):
         await provide(tmp_path / "none", lambda _: None, packages=False)
     assert len(ran) == 1
-
-
-async def test_a_command_that_fails_hangs_or_is_not_there_is_told_in_a_line(tmp_path: Path) -> None:
-    assert await provision._run(["true"], 5) is None
-    noisy = _program(tmp_path / "noisy")
-    noisy.write_text("#!/bin/sh\necho first\necho 'Error: no such host'\nexit 3\n")
-    assert await provision._run([str(noisy)], 5) == "Error: no such host"
-    assert await provision._run(["false"], 5) == "exit status 1"
-    assert "no end after" in str(await provision._run(["sleep", "60"], 0.2))
-    assert await provision._run([str(tmp_path / "none")], 5) == "No such file or directory"
 
 
 async def test_no_module_of_the_working_directory_is_run(

@@ -19,10 +19,8 @@ from browser_agent.actions import Click, Navigate, Outcome, Tab, Type, WaitFor
 from browser_agent.actions.perform import perform
 from browser_agent.browser.browser import Browser
 from browser_agent.browser.limits import LIMITS
-from browser_agent.browser.process import installed
-from browser_agent.browser.reaper import Reaper
+from browser_agent.browser.process import find_browsers
 from browser_agent.browser.window import Window
-from ctxfold.config import child_environment
 from ctxfold.errors import BrowserGone, BrowserMissing, InputError
 from tests.browser_agent.doing import do, ref, seen, visit
 from tests.sites.server import Site
@@ -186,17 +184,6 @@ async def test_a_page_still_on_its_way_says_so_and_comes_when_waited_for(window:
     assert "It came." in seen(arrived).text
 
 
-@pytest.mark.long
-async def test_a_page_whose_body_is_late_says_that_it_is_still_coming_in(window: Window, lab: str) -> None:
-    window.limits = replace(QUICK, navigation=2.0)
-    outcome = await do(window, Navigate(kind="navigate", url=f"{lab}/headers?s=6"))
-    assert outcome.kind == "timed_out"
-    assert "still coming in" in seen(outcome).text
-    arrived = await do(window, WaitFor(kind="wait_for", event="load", seconds=8))
-    assert arrived.ok, arrived.message
-    assert "It came." in seen(arrived).text
-
-
 async def test_an_action_while_a_page_is_on_its_way_is_refused_at_once(window: Window, lab: str) -> None:
     page = await visit(window, f"{lab}/form.html")
     await do(window, Navigate(kind="navigate", url=f"{lab}/silent"))
@@ -282,7 +269,7 @@ def scratch() -> Iterator[Path]:
 @pytest.fixture
 def foreign(scratch: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
     """A browser somebody else started: its DevTools address, and its process."""
-    path = next(installed())
+    path = next(find_browsers())
     profile = scratch / "profile"
     flags = ["--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-port=0", f"--user-data-dir={profile}"]
     process = subprocess.Popen(
@@ -372,21 +359,6 @@ def test_nothing_stays_behind_whatever_ends_the_process(scratch: Path, lab: str,
         for stream in (run.stdin, run.stdout):
             if stream is not None:
                 stream.close()
-
-
-@pytest.mark.long
-def test_the_profile_of_a_browser_that_died_while_it_started_goes_too(scratch: Path) -> None:
-    profile = scratch / "profile"
-    profile.mkdir()
-    reaper = Reaper(child_environment())
-    reaper.tell("mark", "a-run-of-its-own")
-    waiting = [sys.executable, "-c", "import sys; sys.stdin.read()", f"--user-data-dir={profile}", "x=a-run-of-its-own"]
-    with subprocess.Popen(waiting, stdin=subprocess.PIPE) as starting:
-        time.sleep(1.0)  # the reaper looks every few hundredths of a second
-        starting.kill()
-    assert profile.exists()
-    reaper.reap()
-    assert not profile.exists()
 
 
 @pytest.mark.parametrize("killed", [False, True])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from urllib.parse import urljoin
 
-from browser_agent.observation import Link, Observation, SearchBox, Section
+from browser_agent.observation import Link, Observation, PageSection, SearchBox
 
 ORIGIN = "http://docs.test/"
 
@@ -15,7 +15,7 @@ Part = tuple[str, str]
 def page(
     path: str,
     title: str,
-    *sections: Section,
+    *sections: PageSection,
     links: dict[str, str] | None = None,
     search: bool = False,
     status: int = 200,
@@ -33,18 +33,18 @@ def page(
         refs={},
         links=tuple(Link(ref=None, text=text, url=urljoin(url, to)) for text, to in (links or {}).items()),
         sections=sections,
-        search=SearchBox(ref=None, action=urljoin(ORIGIN, "search?area=all"), param="q") if search else None,
+        search=SearchBox(action=urljoin(ORIGIN, "search?area=all"), param="q") if search else None,
     )
 
 
-def heading(title: str, *lines: str, level: int = 2, anchor: str = "") -> Section:
+def heading(title: str, *lines: str, level: int = 2, anchor: str = "") -> PageSection:
     """A section under a heading."""
-    return Section(title=title, level=level, anchor=anchor, text="\n".join(lines))
+    return PageSection(title=title, level=level, anchor=anchor, text="\n".join(lines))
 
 
-def definition(name: str, signature: str, *lines: str) -> Section:
+def definition(name: str, signature: str, *lines: str) -> PageSection:
     """A defined name with its text."""
-    return Section(title=signature, level=7, anchor=name, defined_name=name, text="\n".join(lines))
+    return PageSection(title=signature, level=7, anchor=name, defined_name=name, text="\n".join(lines))
 
 
 COPYING = page(

@@ -1,6 +1,5 @@
 """Passages are ranked by BM25 and by the name they are defined under; each is an exact slice of its page."""
 
-
 from browser_agent.deciders.explorer import Library, Passage, Question
 from tests.browser_agent.deciders.pages import COPYING, WATCHING, definition, heading, page
 

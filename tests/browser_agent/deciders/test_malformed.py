@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from browser_agent.actions import Press
-from browser_agent.deciders import Decided, Decision, Evidence, Situation, Source
+from browser_agent.deciders import DecidedStep, Decision, Evidence, Situation, Source
 from browser_agent.deciders.model import MISSED, ModelDecider
 from browser_agent.network.secrets import Secrets
 from ctxfold import Session
@@ -29,9 +29,9 @@ class Explorer:
     def __init__(self, decision: Decision) -> None:
         self._decision = decision
 
-    async def decide(self, situation: Situation) -> Decided:
+    async def decide(self, situation: Situation) -> DecidedStep:
         """The one decision."""
-        return Decided(self._decision, self.name, "embedded")
+        return DecidedStep(self._decision, self.name, "embedded")
 
     def candidates(self) -> tuple[Source, ...]:
         """None."""

@@ -26,5 +26,5 @@ def test_a_row_with_its_marks_is_the_rows_own_text(quote: str, slice_: str) -> N
 def test_a_quote_that_stands_nowhere_is_named() -> None:
     seen = Evidence()
     seen.add(ORDERS, "s1.6")
-    with pytest.raises(InputError, match=r"the quote 'W-72670 is paid' stands on no page seen: copy it .* row or line"):
+    with pytest.raises(InputError, match=r"no page seen has the quote 'W-72670 is paid': copy it .* row or line"):
         seen.source("W-72670 is paid", None)

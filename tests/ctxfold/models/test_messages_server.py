@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 import urllib.error
 import urllib.request
 from typing import Any
 
 import pytest
 
+from tests.support.messages.rules import Breach, checked
 from tests.support.messages.server import Decide, MessagesServer, Words, in_turn
 
 HEADERS = {"x-api-key": "k", "anthropic-version": "2026-10-21", "content-type": "application/json"}
@@ -80,16 +82,18 @@ HELLO = {"role": "user", "content": "hello"}
         (body(tools=[TOOL, TOOL]), "Tool names must be unique"),
         (body(tools=[TOOL], tool_choice={"type": "any"}), "forced tool use is not supported"),
         (body(tool_choice={"type": "auto"}), "may only be specified while providing tools"),
-        (b"{not json", "not valid JSON"),
     ],
 )
-def test_what_the_api_refuses_is_refused_in_the_apis_shape(request_body: dict[str, Any] | bytes, said: str):
+def test_what_the_api_refuses_is_refused_with_its_words(request_body: dict[str, Any], said: str):
+    with pytest.raises(Breach, match=re.escape(said)):
+        checked(request_body)
+
+
+@pytest.mark.parametrize("sent", [b"{not json", body(messages=[])], ids=["no JSON", "a breach"])
+def test_a_refusal_has_the_apis_shape(sent: dict[str, Any] | bytes):
     with MessagesServer(in_turn()) as server:
-        status, answer = post(server, request_body)
-    assert status == 400
-    assert answer["type"] == "error"
-    assert answer["error"]["type"] == "invalid_request_error"
-    assert said in answer["error"]["message"]
+        status, answer = post(server, sent)
+    assert (status, answer["type"], answer["error"]["type"]) == (400, "error", "invalid_request_error")
     assert answer["request_id"]
     assert [exchange.status for exchange in server.journal] == [400]
 

@@ -8,10 +8,14 @@ from typing import Any
 
 import pytest
 from pydantic import BaseModel
+from pydantic_ai.exceptions import ModelHTTPError, UnexpectedModelBehavior
+from pydantic_ai.messages import ModelMessage, ModelResponse, ToolCallPart, UserPromptPart
+from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 from ctxfold.config import Endpoint, endpoint
 from ctxfold.errors import ModelError, ModelKeyMissing, ModelUnavailable
 from ctxfold.models import Model, Request, ScriptedModel, Tool, ask, load, named
+from ctxfold.models.providers import ProviderModel
 from tests.support.chat import ChatServer, Said, Unwilling
 
 pytestmark = pytest.mark.anyio
@@ -174,3 +178,40 @@ def test_another_package_brings_a_provider_through_an_entry_point(monkeypatch: p
 def acme(name: str, endpoint: Endpoint) -> Model:
     """A provider as another package would bring it."""
     return ScriptedModel(name=f"{name} at {endpoint.url} with {endpoint.secret}")
+
+
+@pytest.mark.parametrize(
+    ("fault", "kind", "words"),
+    [
+        (ModelHTTPError(400, "g", {"error": {"details": [{"reason": "API_KEY_INVALID"}]}}), ModelKeyMissing, "GOOGLE_API_KEY"),
+        (ModelHTTPError(404, "g"), ModelUnavailable, "does not speak this API"),
+        (ModelHTTPError(503, "g"), ModelUnavailable, "overloaded or failing (503)"),
+        (UnexpectedModelBehavior("odd"), ModelUnavailable, "check the endpoint"),
+    ],
+)  # fmt: skip
+async def test_google_is_asked_by_the_same_adapter_and_its_faults_are_worded_alike(
+    fault: Exception, kind: type, words: str, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("GOOGLE_API_KEY", "g-key")
+    google = load("google:gemini-9")
+    assert isinstance(google, ProviderModel)
+    sent: list[list[ModelMessage]] = []
+
+    def answer(messages: list[ModelMessage], asked: AgentInfo) -> ModelResponse:
+        sent.append(messages)
+        assert asked.output_tools[0].name == "decide"
+        return ModelResponse([ToolCallPart("decide", {"thought": "read on"})])
+
+    def fail(_messages: list[ModelMessage], _asked: AgentInfo) -> ModelResponse:
+        raise fault
+
+    monkeypatch.setattr(google, "_make_model", lambda: FunctionModel(answer))
+    assert (await google.decide(request("a", "b"))).arguments == {"thought": "read on"}
+    assert [part.content for message in sent[0] for part in message.parts if isinstance(part, UserPromptPart)] == [
+        "a\nb"
+    ]
+    monkeypatch.setattr(google, "_make_model", lambda: FunctionModel(fail))
+    with pytest.raises(kind) as raised:
+        await google.decide(request("the page"))
+    assert words in str(raised.value)
+    assert "g-key" not in str(raised.value)

@@ -18,8 +18,8 @@ from types import SimpleNamespace
 import pytest
 
 from ctxfold import delete_session
-from ctxfold.config import store_environment
 from mcp_server.hooks import helper
+from mcp_server.hooks.__main__ import respond
 from mcp_server.hooks.helper import TAKEN, find_socket
 from mcp_server.hooks.helper import ask_helper as ask
 from tests.mcp_server.hooks.test_events import ROWS, bash, event, kept, main
@@ -115,11 +115,16 @@ def test_a_wrong_answer_is_none(said: bytes) -> None:
         thread.join()
 
 
-def test_of_a_helper_that_hangs_the_hook_does_the_work() -> None:
+def test_of_a_helper_that_hangs_the_hook_does_the_work(
+    monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    monkeypatch.setattr(helper, "_TAKE_SECONDS", 0.2)
+    monkeypatch.setattr(helper, "start_helper", lambda _path: None)
     with closing(socket.socket(socket.AF_UNIX)) as line:
         line.bind(place())
         line.listen()
-        assert b"updatedToolOutput" in hook(LONG)
+        respond(HOST, LONG)
+    assert b"updatedToolOutput" in capsysbinary.readouterr().out
 
 
 def test_of_a_helper_that_was_killed_the_hook_does_the_work_and_starts_another() -> None:
@@ -195,15 +200,6 @@ def test_a_folder_that_leads_elsewhere_is_not_used(ctxfold_home: Path, tmp_path:
 def test_a_store_that_is_no_path_has_none(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CTXFOLD_DATABASE_URL", url)
     assert find_socket() is None
-
-
-def test_it_is_given_no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-none")
-    monkeypatch.setenv("CTXFOLD_DATABASE_URL", "/elsewhere/other.db")
-    given = store_environment()
-    assert "ANTHROPIC_API_KEY" not in given
-    assert given["CTXFOLD_DATABASE_URL"] == "/elsewhere/other.db"
-    assert given["CTXFOLD_HOME"] == os.environ["CTXFOLD_HOME"]
 
 
 def test_a_second_one_ends_at_once() -> None:

@@ -156,6 +156,16 @@ def test_a_store_named_in_this_shell_is_named_again_to_the_host(
     assert json.loads(path.read_text())["mcpServers"]["ctxfold"]["args"][-1] == "serve"
 
 
+def test_without_a_command_of_ours_its_python_takes_no_module_of_the_working_directory(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("sys.executable", "/opt/python/bin/python3")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    CliRunner().invoke(install, ["cursor"])
+    written = json.loads((Path(os.environ["HOME"]) / ".cursor" / "mcp.json").read_text())["mcpServers"]["ctxfold"]
+    assert (written["command"], written["args"][:4]) == ("/opt/python/bin/python3", ["-P", "-m", "ctxfold", "serve"])
+
+
 @pytest.mark.parametrize(
     ("command", "passes"),
     [

@@ -13,10 +13,8 @@ from mcp import Client
 from mcp_types import CallToolResult
 
 from ctxfold import Session
-from ctxfold.config import Endpoint
 from ctxfold.errors import ModelUnavailable
 from ctxfold.models import Reply, Request
-from ctxfold.models.anthropic import AnthropicModel
 from ctxfold.models.named import ScriptedModel
 from mcp_server.server import build_server
 from mcp_server.sessions.pool import Pools
@@ -52,26 +50,6 @@ async def orders(client: Client, name: str = "orders") -> CallToolResult:
     for number in range(1, 10):
         done = await client.call_tool("record", {"session": name, "step": order(number)})
     return done
-
-
-async def test_what_a_host_leaves_out_the_folders_model_decides_over_the_wire() -> None:
-    with MessagesServer(strong_folder(PLAN)) as server:
-        strong = AnthropicModel("claude-strong", Endpoint(server.url, True, "ANTHROPIC_API_KEY", "any"))
-        async with Client(build_server(Pools(folder=strong))) as client:
-            await orders(client)
-            planned = await client.call_tool("plan", {"session": "orders"})
-            lines = await client.call_tool("extract", {"session": "orders", "need": "total of W-2003"})
-            await client.call_tool("record", {"session": "orders", "step": order(0)})
-            folded = await client.call_tool("fold", {"session": "orders"})
-        asked = {exchange.body["tools"][0]["name"] for exchange in server.journal}
-    assert asked == {"keep", "plan", "extract"}
-    assert planned.structured_content is not None
-    assert planned.structured_content["notes"] == []
-    assert "s1.3:2-3" in lines.content[-1].text  # type: ignore[union-attr]
-    assert not folded.is_error
-    made = deciders("orders")
-    assert (made["folded"], made["intent_set"]) == ({"model"}, {"model"})
-    assert "model" in made["extracted"]
 
 
 async def test_a_folder_that_cannot_be_asked_is_named_in_the_answer_and_the_embedded_deciders_take_over() -> None:

@@ -6,7 +6,7 @@ import pytest
 import ctxfold
 from ctxfold import Session
 from ctxfold.errors import BudgetError, SessionNameError, UnknownSession
-from mcp_server.sessions.pool import Pools, SessionPool
+from mcp_server.sessions.pool import SessionPool
 
 pytestmark = pytest.mark.anyio
 
@@ -60,20 +60,6 @@ async def test_a_session_deleted_elsewhere_is_unknown_and_no_other_takes_its_pla
     await pool.close()
 
 
-async def test_a_session_deleted_and_begun_again_elsewhere_is_taken_up_at_the_next_use() -> None:
-    pool = SessionPool()
-    await pool.open("paris-trip", None, None)
-    ctxfold.delete_session("paris-trip")
-    with Session.open("paris-trip") as session:
-        session.record_turn("New words.")
-        session.record_reply("Hello.")
-        session.record_turn("More.")
-    with pytest.raises(UnknownSession):
-        await pool.use("paris-trip", tip)
-    assert await pool.use("paris-trip", tip) == 2
-    await pool.close()
-
-
 async def test_work_on_one_session_waits_and_work_on_another_does_not() -> None:
     pool = SessionPool()
     for name in ("one", "two"):
@@ -106,15 +92,3 @@ async def test_only_so_many_handles_stay_open_and_none_is_missed() -> None:
         await pool.use(f"session-{n}", lambda session: session.record_turn(user="Hi."))
     assert [await pool.use(f"session-{n}", tip) for n in range(70)] == [1] * 70
     await pool.close()
-
-
-async def test_principals_share_no_session() -> None:
-    pools = Pools()
-    await pools.get("alice").open("paris-trip", "Alice's.", None)
-    with pytest.raises(UnknownSession):
-        await pools.get("bob").use("paris-trip", tip)
-    with pytest.raises(UnknownSession):
-        await pools.get(None).use("paris-trip", tip)
-    assert await pools.get("bob").list() == []
-    assert (await pools.get("bob").open("paris-trip", None, None)).goal == ""
-    await pools.close()

@@ -57,27 +57,6 @@ async def test_the_host_writes_the_register_and_reads_it_as_a_resource() -> None
         assert unknown.is_error
 
 
-async def test_what_is_recorded_is_extracted_on_a_trigger_and_planned_by_nobody() -> None:
-    """Requests, calls that worked and small talk write nothing; what was folded away comes back when it is named."""
-    async with Client(build_server(Pools())) as client:
-        await client.call_tool("open_session", {"session": "trip", "budget": 1_500})
-
-        async def record(**what: Any) -> str:
-            await client.call_tool("record", {"session": "trip", **what})
-            return said(await client.call_tool("context", {"session": "trip"})).rpartition("\n")[0]
-
-        shown = await record(user="Book a room in Porto, at most 90 EUR.")
-        for n in range(14):
-            text = "\n".join(f"hotel {n}-{k} costs {60 + n + k} EUR, code HX{n:02}{k:02}" for k in range(24))
-            step = {"calls": [{"name": "search", "args": {"page": n}}], "results": [{"text": text}]}
-            shown = await record(step=step)
-        assert "HX0003" not in shown
-        assert "to-do:" not in shown
-        assert "code HX0003" in await record(user="What did HX0003 cost again?")
-        booked = {"calls": [{"name": "book_room", "args": {"city": "Porto"}}], "results": [{"text": '{"ok": true}'}]}
-        assert "to-do:" not in await record(step=booked)
-
-
 async def test_lines_are_extracted_by_need_and_by_ref() -> None:
     async with Client(build_server(Pools())) as client:
         await client.call_tool("open_session", {"session": "trip"})

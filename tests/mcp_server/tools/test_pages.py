@@ -1,6 +1,5 @@
 """Live pages that a host's model drives: shown in few tokens, recorded in full, held to the guards."""
 
-import json
 import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -245,32 +244,6 @@ async def test_a_secret_is_typed_where_it_belongs_and_stands_nowhere_else_and_do
     assert not any(value.encode() in content for content in kept)
 
 
-@pytest.mark.long
-async def test_rows_are_collected_over_the_pages_of_a_list_in_one_call() -> None:
-    def shelf(page: int) -> str:
-        rows = "".join(f"<tr><td>box{n:03}</td><td>{n * 2}</td></tr>" for n in range(page * 40, page * 40 + 40))
-        return f"<title>Shelf {page}</title><main><table><tr><th>Name</th><th>Weight</th></tr>{rows}</table></main>"
-
-    row = {"type": "object", "properties": {"name": {"type": "string"}, "weight": {"type": "number"}}}
-    wanted = {"type": "array", "items": row}
-    with Site(pages={f"/{page}": shelf(page) for page in range(4)}) as site:
-        async with driving() as host:
-            await host.ok("page_open", url=f"{site.url}/0")
-            told = await host.ok("page_act", actions=[{"kind": "extract", "wanted": wanted, "urls": ["1", "2", "/3"]}])
-            ref = re.search(r"all values (s[0-9.]+)", told)
-            assert ref is not None
-            assert count(told) < 1_000
-            assert '["name", "weight"]\n["box000", 0]\n["box001", 2]' in told
-            shown = told.count('["box')
-            assert f"… {160 - shown} more of 160" in told
-            with Session.open("trip", create=False) as session:
-                rows = json.loads(session.recall(ref[1]).text)
-            assert rows == [{"name": f"box{n:03}", "weight": n * 2} for n in range(160)]
-            wrong = await host.wrong("page_act", actions=[{"kind": "extract", "wanted": wanted, "urls": ["1", "gone"]}])
-            assert "2 of 3 pages were read" in wrong
-            assert "box079" in wrong or "more of 80" in wrong
-
-
 def test_the_words_on_actions_name_every_kind_and_field_there_is() -> None:
     told = read_description("tools/page_act").arguments["actions"]
     for kind in get_args(PageAction):
@@ -278,37 +251,3 @@ def test_the_words_on_actions_name_every_kind_and_field_there_is() -> None:
         assert re.search(rf"(^|[:;] ){name}( |;)", told), name
         for field in kind.model_fields.keys() - {"kind"}:
             assert field in told, f"{name}.{field}"
-
-
-async def test_several_finds_name_their_page_once_and_what_is_recalled_of_it_names_it_too() -> None:
-    page = "<title>Ferries</title><main><h1>Ferries</h1><p>To the isles: 31.50.</p><h2>Dogs</h2><p>Dogs travel free.</p></main>"
-    with Site(LAB, {"/": page}) as site:
-        async with driving(BrowsingSettings(trust=("127.0.0.1",))) as host:
-            await host.ok("page_open", url=f"{site.url}/")
-            acts = [{"kind": "find", "query": ["isles", "zebra"]}, {"kind": "find", "query": "dogs travel"}]
-            found = await host.ok("page_act", actions=acts)
-            assert found.count(site.url) == 1
-            assert "1 of 1 place: isles 1, zebra none" in found
-            under = await host.ok("page_read", ref=ref_of(found, "§ Dogs"))
-            assert "Dogs travel free." in under
-            assert "31.50" not in under
-            hits = await host.ok("recall", query="zebra isles")
-            assert f"Ferries — {site.url}/ · " in hits
-            assert '"query"' not in hits
-
-
-async def test_what_was_asked_of_pages_stays_in_the_view_when_they_are_folded() -> None:
-    labels = ("Price", "Height", "Weight", "Noise", "Power", "Warranty", "Length", "Width", "Colour", "Voltage")
-    values = {(n, label): 20_000 + 37 * n + at for n in range(8) for at, label in enumerate(labels)}
-    table = {n: "".join(f"<tr><th>{label}<td>{values[n, label]}" for label in labels) for n in range(8)}
-    pages = {f"/{n}": f"<title>Lamp {n}</title><h1>Lamp {n}</h1><table>{rows}</table>" for n, rows in table.items()}
-    async with driving() as host:
-        await host.ok("open_session", budget=900)
-        with Site(pages=pages) as site:
-            for n in range(8):
-                await host.ok("page_open", url=f"{site.url}/{n}", need=f"warranty of lamp {n}")
-        shown = await host.ok("context")
-    assert [n for n in range(8) if str(values[n, "Warranty"]) not in shown] == []
-    assert sum(str(value) not in shown for value in values.values()) > len(values) // 4, (
-        "hardly anything had to be left out"
-    )

@@ -8,7 +8,7 @@ from mcp.server.mcpserver.exceptions import ToolError
 from browser_agent.actions import ACTION
 from mcp_server.server import build_server
 from mcp_server.sessions.pool import Pools
-from mcp_server.tools import form_of, make_tools
+from mcp_server.tools import make_form, make_tools
 from mcp_server.tools.spec import make_plain
 from tests.mcp_server.conftest import said
 
@@ -32,7 +32,7 @@ async def refused(client: Any, tool: str, **arguments: Any) -> tuple[str, dict[s
 async def test_each_wrong_argument_of_each_tool_is_named_with_what_it_should_be_and_a_call_that_passes() -> None:
     server = build_server(Pools(), caps=("core", "browser"))
     for tool in make_tools():
-        form = form_of(tool)
+        form = make_form(tool)
         for name, schema in tool.parameters["properties"].items():
             kind = schema.get("type", "string")
             right = json.loads(form.write_example().partition(" ")[2])

@@ -200,13 +200,6 @@ async def test_a_goal_however_long_makes_no_result_too_long(connect: Connect) ->
         assert session.goal == goal.strip()
 
 
-async def test_a_budget_that_was_refused_changes_nothing(connect: Connect) -> None:
-    async with connect() as client:
-        await call(client, "open_session", session="paris-trip", budget=2000)
-        await refused(client, "open_session", session="paris-trip", budget=3)
-        assert "budget 2000" in await call(client, "record", session="paris-trip", user="Hi.")
-
-
 async def test_a_restart_between_any_two_calls_changes_nothing(connect: Connect) -> None:
     async with connect() as client:
         await call(client, "open_session", session="paris-trip", goal="Paris.")

@@ -360,15 +360,6 @@ def test_another_address_than_loopback_needs_a_token_and_a_name() -> None:
         ListenAddress(host, 0)
 
 
-def test_a_port_that_is_taken_is_one_line_and_an_exit_code(served: Served) -> None:
-    port = served.url.rsplit(":", 1)[1].split("/")[0]
-    command = [sys.executable, "-m", "ctxfold", "serve", "--transport", "http", "--port", port]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=30, check=False)
-    assert done.returncode == 2
-    assert "choose another" in done.stderr
-    assert len([line for line in done.stderr.splitlines() if not line.startswith("live pages: ")]) == 1
-
-
 def connect_raw(served: Served) -> socket.socket:
     return socket.create_connection(("127.0.0.1", int(served.url.rsplit(":", 1)[1].split("/")[0])), timeout=10)
 

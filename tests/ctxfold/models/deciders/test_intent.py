@@ -9,15 +9,15 @@ import pytest
 from ctxfold import Session
 from ctxfold.config import Endpoint
 from ctxfold.decisions.extraction import Trigger
-from ctxfold.errors import InputError, ModelUnavailable
-from ctxfold.models import Model, Reply, Request, Usage, helpers
+from ctxfold.errors import ModelUnavailable
+from ctxfold.models import Model, Reply, Request, Usage
 from ctxfold.models.anthropic import AnthropicModel
 from ctxfold.models.deciders import Decided, Deciders
 from ctxfold.models.deciders import register as intent
 from ctxfold.models.deciders.loop import decide, lease_of
 from ctxfold.models.deciders.register import ExtractQuestion
 from ctxfold.models.named import ScriptedModel
-from ctxfold.session.decide import LinesWanted
+from ctxfold.session.decide import ExtractionWanted
 from ctxfold.workspace import Extraction
 from tests.support.folders import strong_folder
 from tests.support.messages.server import Answer, Decide, MessagesServer, Words, in_turn
@@ -140,14 +140,9 @@ async def test_a_plan_of_no_use_is_the_embedded_planners_work_and_the_event_says
     assert "9999" not in settled(session)
 
 
-async def test_a_model_that_cannot_be_asked_stops_nothing(session: Session):
-    kept = await Deciders(ScriptedModel(ModelUnavailable("overloaded"), name="far")).plan(session)
-    assert kept.note == "far could not be asked: ModelUnavailable"
-
-
 async def triggered(model: Model, session: Session) -> Decided[Extraction]:
     """An extraction that a trigger calls for."""
-    wanted = LinesWanted("total of W-2003", None, 200, Trigger("unresolved reference", "W-2003"))
+    wanted = ExtractionWanted("total of W-2003", None, 200, Trigger("unresolved reference", "W-2003"))
     return await decide(model, lease_of(session), ExtractQuestion(model.name, wanted))
 
 
@@ -242,19 +237,6 @@ async def test_a_model_without_tools_folds_in_the_text_form(session: Session):
         kept = await Deciders(served(server)).maintain(session, 1_000)
     assert kept.folded
     assert [event.decider for event in events(session) if event.kind == "folded"] == ["model"]
-
-
-async def test_the_model_is_a_setting_of_its_own(monkeypatch: pytest.MonkeyPatch, session: Session, tmp_path):
-    script = tmp_path / "plans.jsonl"
-    script.write_text(json.dumps(PLAN), encoding="utf-8")
-    monkeypatch.setenv("CTXFOLD_FOLDER_MODEL", f"script:{script}")
-    await Deciders(helpers()).plan(session)
-    assert planned(session)[0][0] == "model"
-    monkeypatch.setenv("CTXFOLD_FOLDER_MODEL", "nobody")
-    with pytest.raises(InputError, match="no model is named"):
-        Deciders(helpers())
-    monkeypatch.delenv("CTXFOLD_FOLDER_MODEL")
-    assert Deciders(helpers()).name == ""
 
 
 async def test_without_a_model_the_embedded_deciders_see_to_all(session: Session):
