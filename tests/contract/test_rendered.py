@@ -31,28 +31,7 @@ HOTELS = [
         "refundable": n % 2 == 0,
     }
     for n, word in enumerate(
-        [
-            "Aurora",
-            "Belém",
-            "Castelo",
-            "Douro",
-            "Estrela",
-            "Fado",
-            "Graça",
-            "Horta",
-            "Ínsua",
-            "Janelas",
-            "Kasbah",
-            "Lapa",
-            "Mouraria",
-            "Nazaré",
-            "Oriente",
-            "Príncipe",
-            "Queluz",
-            "Rossio",
-            "Sintra",
-            "Tejo",
-        ]
+        "Aurora Belém Castelo Douro Estrela Fado Graça Horta Ínsua Janelas Kasbah Lapa Mouraria Nazaré Oriente Príncipe Queluz Rossio Sintra Tejo".split()
     )
 ]
 
@@ -79,15 +58,6 @@ def test_each_row_holds_its_records_own_id(session: Session) -> None:
         assert any(
             str(hotel["id"]) in line and str(hotel["name"]) in line and str(hotel["price"]) in line for line in lines
         )
-
-
-def test_rendering_is_done_once_and_does_not_depend_on_what_comes_later(session: Session) -> None:
-    """The rendering of a step is fixed at ingest: later records leave its bytes alone."""
-    add_json(session, {"hotels": HOTELS[:5]})
-    first = settled(session)
-    add_json(session, {"hotels": HOTELS[:5]})
-    add_steps(session, 4, first=3)
-    assert all(str(hotel["name"]) in common_prefix(first, settled(session)) for hotel in HOTELS[:5])
 
 
 def test_a_late_result_is_a_record_of_its_old_step_shown_where_it_arrives(session: Session) -> None:

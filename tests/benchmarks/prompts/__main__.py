@@ -61,7 +61,8 @@ class Reader:
 def format_request(request: Request, reply: str) -> str:
     """Format a request for a reader, who writes to the file `reply`."""
     messages = [
-        f"## {message['role']}\n\n" + "\n".join(block.get("text", f"({block['type']})") for block in list_blocks(message))
+        f"## {message['role']}\n\n"
+        + "\n".join(block.get("text", f"({block['type']})") for block in list_blocks(message))
         for message in request.messages
     ]
     schema = json.dumps(request.tool.schema, ensure_ascii=False, indent=1)
