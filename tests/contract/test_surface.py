@@ -172,24 +172,3 @@ def test_what_the_caller_passed_in_may_change_afterwards(session: Session) -> No
     calls.clear()
     assert session.recall(f"s{step}").text == before
     assert "99" not in settled(session)
-
-
-@pytest.mark.parametrize(
-    "bad",
-    [
-        {"calls": [{"args": {}, "id": "x"}]},
-        {"calls": [{"name": "a", "args": {}, "id": "x"}], "results": [{"text": "no id"}]},
-        {"calls": [{"name": "a", "args": {}, "id": "x"}], "results": [{"id": "x"}]},
-        {"calls": [{"name": "a", "args": {}, "id": "x"}], "results": [{"id": "x", "text": "t", "origin": "heaven"}]},
-        {"calls": [{"name": "a", "args": {"f": object()}, "id": "x"}]},
-        {"calls": [{"name": "a", "args": {}, "id": "x"}], "results": [{"id": "x", "text": b"bytes"}]},
-    ],
-)
-def test_a_malformed_call_or_result_is_refused_and_nothing_is_recorded(
-    session: Session, bad: dict[str, object]
-) -> None:
-    """The caller's mistake is an input error in one line, before anything is committed."""
-    with pytest.raises(InputError) as refused:
-        session.record_step(explanation="Bad.", **bad)  # type: ignore[arg-type]
-    assert "\n" not in str(refused.value)
-    assert session.tip == 0

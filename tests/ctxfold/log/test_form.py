@@ -5,7 +5,6 @@ import pytest
 from ctxfold.log import Kind, Origin, Record
 from ctxfold.log.lines import lines_of, text_of
 
-PROSE = "Hello there.\n\n  Two things:\n- keep  both blanks\n- W-2003, at most 120 EUR"
 DOCUMENTS = [
     "def f():\n    return {\n        'a': 1,\n    }\n",
     '{\n  "b": 1,\n  "a": [1, 2]\n}',

@@ -47,10 +47,6 @@ def call(at: int) -> dict[str, Any]:
     return {"role": "assistant", "content": [{"type": "tool_use", "id": f"t{at}", "name": "decide", "input": {}}]}
 
 
-def result(at: int) -> dict[str, Any]:
-    return {"role": "user", "content": [{"type": "tool_result", "tool_use_id": f"t{at}", "content": "done"}]}
-
-
 HELLO = {"role": "user", "content": "hello"}
 
 
@@ -90,17 +86,3 @@ def test_a_marked_prefix_is_written_once_and_read_after_that():
     assert second["cache_creation_input_tokens"] == 0
     assert first["input_tokens"] == second["input_tokens"] == 1
     assert other["cache_read_input_tokens"] == 0
-
-
-def test_a_kept_prefix_further_back_than_twenty_blocks_is_not_found():
-    many = [text(f"block {n}: " + "words that count for something here " * 8) for n in range(40)]
-
-    def asked(end: int) -> dict[str, Any]:
-        return body(messages=[{"role": "user", "content": [*many[:end], text("last", **MARK)]}])
-
-    with MessagesServer(lambda _body: Words("hi")) as server:
-        post(server, body(messages=[{"role": "user", "content": [*many[:15], {**many[15], **MARK}]}]))
-        near = post(server, asked(35))[1]["usage"]
-        far = post(server, asked(37))[1]["usage"]
-    assert near["cache_read_input_tokens"] > 0
-    assert far["cache_read_input_tokens"] == 0

@@ -7,10 +7,6 @@ from hypothesis import strategies as st
 
 from ctxfold.tokens import count, head
 
-PROSE = (
-    "The log is lossless. The view is lean, and never above its budget. What it leaves out, it leaves a ref to. " * 40
-)
-
 
 @given(st.text(max_size=600) | st.text(alphabet="ab c.\n漢é", max_size=3_000), st.integers(-2, 400))
 @example("\ud83d\ude00" * 40, 5)
