@@ -128,7 +128,6 @@ class Guidance:
 
 State = Literal["open", "done", "dropped"]
 Cause = Literal["asked for", "intent change", "unresolved reference", "budget pressure"]
-"""Why something was planned or extracted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,14 +238,8 @@ class Passed:
 
 @dataclass(frozen=True, slots=True)
 class Intent:
-    """The register, as a view needs it.
-
-    Attributes:
-        items: the to-do, oldest first; items are never removed, their states change.
-        constraints: those of the session, from every branch; decisions are those of this branch.
-        told: the newest summary of the dialogue.
-        read: the last record that a plan had read, as (step, number in it).
-        passed: the records that undone plans and extractions had read.
+    """The register: the to-do and decisions of this branch, the constraints of every branch, the newest summary of the
+    dialogue and extraction. `read`: the last record that a plan had read, as (step, number in it).
     """
 
     items: tuple[Item, ...] = ()
@@ -286,6 +279,11 @@ class Intent:
     def extracts(self) -> tuple[Extract, ...]:
         """The lines of the newest extraction."""
         return self.extraction.extracts if self.extraction else ()
+
+    @property
+    def empty(self) -> bool:
+        """Whether a view shows nothing of it."""
+        return not (self.items or self.constraints or self.decisions or self.told.text or self.extracts)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,8 @@ def main() -> None:
     """Write a plan, change a bound, close an item, and read the register on another branch."""
     with Session.open("weekend", goal="Plan a weekend in Lyon", store=":memory:") as session:
         session.record_turn(user="Find a flight to Lyon on May 12 and book a hotel. No more than 400 EUR in total.")
-        assert session.plan().empty, "nothing is guessed from words"
+        plan = session.plan()
+        assert plan.items == plan.constraints == (), "nothing is guessed from words"
         session.plan(
             todo=["Find a flight to Lyon on May 12", "book a hotel"], constraints=["No more than 400 EUR in total"]
         )

@@ -317,7 +317,7 @@ class Gate:
         self._news.set()
 
     def _on_socket(self, route: WebSocketRoute) -> None:
-        """Pass on or hold the messages of a page to a WebSocket. All frames must be trusted, as the sender is unknown."""
+        """Pass on or hold the messages of a page to a WebSocket. All frames must be trusted: the sender is unknown."""
         server = route.connect_to_server()
 
         async def drop() -> None:

@@ -83,20 +83,22 @@ def _fill(source: _Source, schema: Any, path: str) -> tuple[Any, tuple[str, ...]
 
 def _fill_list(source: _Source, item: Mapping[str, Any], most: Any, path: str) -> tuple[Any, tuple[str, ...]]:
     """Return the rows that fill a list best. A row must have what `item` requires, or more than half of its values."""
-    properties = item.get("properties") or {path.rpartition(".")[2]: item}
-    wanted = {name: _resolve(part, source.schema) for name, part in properties.items()}
-    required = item.get("required") or ()
+    properties, required = item.get("properties"), item.get("required")
+    is_object = isinstance(properties, Mapping)
+    parts = properties if isinstance(properties, Mapping) else {path.rpartition(".")[2]: item}
+    wanted = {name: _resolve(part, source.schema) for name, part in parts.items()}
+    needed = set(map(str, required)) if isinstance(required, list) else set()
     best: list[dict[str, Any]] = []
     for table in source.tables:
         rows = [{name: _pick(name, part, row, source.base) for name, part in wanted.items()} for row in table]
         rows = [{name: value for name, value in row.items() if value is not _NOTHING} for row in rows]
-        rows = [row for row in rows if (row.keys() >= set(required) if required else 2 * len(row) > len(wanted))]
+        rows = [row for row in rows if (row.keys() >= needed if needed else 2 * len(row) > len(wanted))]
         best = max(best, rows, key=lambda rows: sum(map(len, rows)))
     if not best:
         return _NOTHING, (path,)
     best = best[:most] if isinstance(most, int) and most > 0 else best
     missing = tuple(f"{path}.{name}" for name in wanted if not any(name in row for row in best))
-    return (best if "properties" in item else [next(iter(row.values())) for row in best]), missing
+    return (best if is_object else [next(iter(row.values())) for row in best]), missing
 
 
 def _pick(name: str, schema: Mapping[str, Any], values: Sequence[_Labelled], base: str) -> Any:
@@ -129,7 +131,7 @@ def _resolve(schema: Any, whole: Mapping[str, Any]) -> Mapping[str, Any]:
         if "$ref" in schema:
             named = whole.get("$defs")
             schema = named.get(str(schema["$ref"]).rpartition("/")[2]) if isinstance(named, Mapping) else None
-        elif "anyOf" in schema:
+        elif isinstance(schema.get("anyOf"), list):
             schema = next((choice for choice in schema["anyOf"] if choice != {"type": "null"}), None)
         else:
             return schema

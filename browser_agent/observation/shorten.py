@@ -125,18 +125,15 @@ def describe_changes(
     """
     now = {block.text for block in blocks}
     fresh = [block for block in (blocks if part is None else part) if block.text not in lines]
-    if not fresh and now.issuperset(lines):
-        return ("(nothing on the page changed)",)
     changed = {_VALUE.sub("", block.text) for block in fresh}
     refs = {ref for block in fresh for ref in block.refs}
     gone = [line for line in lines - now if _VALUE.sub("", line) not in changed]
     gone = sorted(cut(REF.sub("", line), _GONE_LENGTH) for line in gone if not _is_kept(line, refs))
     more = f" and {len(gone) - _GONE} more" if len(gone) > _GONE else ""
     loss = (f"gone: {'; '.join(gone[:_GONE])}{more}",) if gone else ()
-    return ("(as last seen but for this)", *_write_news(fresh), *loss) if fresh or gone else (_UNCHANGED,)
-
-
-_UNCHANGED = "(nothing on the page changed)"
+    if not fresh and not gone:
+        return ("(nothing on the page changed)",)
+    return ("(as last seen but for this)", *_write_news(fresh), *loss)
 
 
 def _is_kept(line: str, refs: set[str]) -> bool:
@@ -401,8 +398,10 @@ _COMMON, _COMMON_ASKED = 0.5, 0.3
 """The share of the budget that goes to what the page puts first; if the task asks for something, and the rest goes to
 that.
 """
-_ASKED = 0.5
-"""The rank, of 1, from which a block counts as asked for."""
+_ASKED = 0.6
+"""The rank, of 1, from which a block counts as asked for. On the 12 tasks of `tests.benchmarks.page_tasks`, all in 13
+calls: with 0.5 9,127 tokens, with 0.7 8,122, with this 8,579.
+"""
 _LONG, _LONG_ASKED = 130, 260
 """Tokens of a long block that are shown; of one that is asked for or has controls."""
 _GAP, _MARKER = 16, 10

@@ -14,7 +14,6 @@ from ctxfold.text.words import is_common, words
 from ctxfold.tokens import count
 
 _SAYS_SOMETHING = re.compile(r"\w")
-_FENCED = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1|\Z)", re.M | re.S)
 _VARYING = re.compile(r"(?<=: ).*|\"[^\"]*\"|'[^']*'|\S*[\d/\\]\S*|\b\w+\.\w+\b")
 """The parts that differ among similar lines: text after a name and a colon, quotations, numbers, ids, paths."""
 _PAIR = re.compile(r"[:=] ?")
@@ -80,7 +79,7 @@ class Piece(NamedTuple):
         return self.kind == "text" or (self.kind == "call" and bool(self.group))
 
 
-class Cut(NamedTuple):
+class LineCut(NamedTuple):
     """A piece of a line before anything is known of the lines around it. The fields are those of `Piece`."""
 
     span: Span
@@ -93,7 +92,7 @@ class Cut(NamedTuple):
 
 
 def pieces_of_lines(lines: Sequence[Line], steps: Sequence[int] = ()) -> list[Piece]:
-    """Cut full forms into sentences, cells, rows and lines of documents.
+    """LineCut full forms into sentences, cells, rows and lines of documents.
 
     Args:
         lines: the lines, in path order.
@@ -121,7 +120,7 @@ def pieces_of_lines(lines: Sequence[Line], steps: Sequence[int] = ()) -> list[Pi
 
 
 def _place_anchors(
-    lines: Sequence[Line], steps: Sequence[int], above: Sequence[tuple[int, ...]], cuts: Sequence[tuple[Cut, ...]]
+    lines: Sequence[Line], steps: Sequence[int], above: Sequence[tuple[int, ...]], cuts: Sequence[tuple[LineCut, ...]]
 ) -> list[list[int]]:
     """For each line the places of the pieces without which nothing else of it, or under it, can be read."""
     anchors: list[list[int]] = []
@@ -136,7 +135,7 @@ def _place_anchors(
 
 
 def _place_cuts(
-    line: Line, at: int, cuts: Sequence[Cut], over: list[int], anchors: list[int], start: int, age: int
+    line: Line, at: int, cuts: Sequence[LineCut], over: list[int], anchors: list[int], start: int, age: int
 ) -> Iterator[Piece]:
     """The pieces of one line. `over`: places of the pieces above the line; `start`: the place of its first piece."""
     if len(cuts) != 1:
@@ -169,13 +168,13 @@ def _place_cuts(
         )
 
 
-def _is_page(cuts: Sequence[Cut]) -> bool:
+def _is_page(cuts: Sequence[LineCut]) -> bool:
     """Whether a text begins with its address, as that of a page does."""
     return bool(cuts) and "://" in cuts[0].text
 
 
 def pieces_of_text(text: str) -> list[Piece]:
-    """Cut the text of one result into its lines, long ones at their sentences and blanks."""
+    """LineCut the text of one result into its lines, long ones at their sentences and blanks."""
     lines = enumerate(_cut_document(text, text))
     return [
         Piece(cut.text, cut.tokens, cut.values, cut.words, group=cut.group, span=cut.span, part=cut.part)
@@ -184,13 +183,13 @@ def pieces_of_text(text: str) -> list[Piece]:
 
 
 def pieces_of_prose(text: str) -> list[Piece]:
-    """Cut a text into its sentences; headings, items of lists and rows of tables are sentences of their own."""
+    """LineCut a text into its sentences; headings, items of lists and rows of tables are sentences of their own."""
     cuts = (_cut(span, span.of(text)) for span in _split_long(text, 0, len(text)))
     return [Piece(cut.text, cut.tokens, cut.values, cut.words, span=cut.span) for cut in cuts]
 
 
-def cut_line(line: Line, columns: Line | None = None) -> tuple[Cut, ...]:
-    """Cut one line. `columns`: for the cells of a table, the row of its columns."""
+def cut_line(line: Line, columns: Line | None = None) -> tuple[LineCut, ...]:
+    """LineCut one line. `columns`: for the cells of a table, the row of its columns."""
     names = None if columns is None else cells_of(columns)
     return _cut_text(line.kind, line.text, line.cuts, line.table, names)
 
@@ -198,7 +197,7 @@ def cut_line(line: Line, columns: Line | None = None) -> tuple[Cut, ...]:
 @lru_cache(maxsize=65_536)
 def _cut_text(
     kind: str, text: str, ends: tuple[int, ...], table: str, columns: tuple[str, ...] | None
-) -> tuple[Cut, ...]:
+) -> tuple[LineCut, ...]:
     if kind in ("user", "say", "note"):
         return tuple(_cut_prose(text))
     if kind == "text" or "\n" in text:
@@ -206,11 +205,11 @@ def _cut_text(
     return tuple(_cut_row(kind, text, ends, table, columns))
 
 
-def _cut(span: Span, text: str, words: bool = True) -> Cut:
-    return Cut(span, text, count(text), _find_values(text), words_of(text) if words else ())
+def _cut(span: Span, text: str) -> LineCut:
+    return LineCut(span, text, count(text), _find_values(text), words_of(text))
 
 
-def _cut_prose(text: str) -> Iterator[Cut]:
+def _cut_prose(text: str) -> Iterator[LineCut]:
     start = text.find(" ") + 1  # after the marker
     if len(text) <= 4 * _ENDS:
         yield from _cut_sentences(text, start, len(text))
@@ -224,7 +223,7 @@ def _cut_prose(text: str) -> Iterator[Cut]:
     yield from _cut_sentences(text, last, len(text))
 
 
-def _cut_runs(text: str, start: int, end: int) -> Iterator[Cut]:
+def _cut_runs(text: str, start: int, end: int) -> Iterator[LineCut]:
     """The middle of a long message in few long pieces, each judged and priced by its beginning: a text of
     any length is cut in time.
     """
@@ -234,19 +233,15 @@ def _cut_runs(text: str, start: int, end: int) -> Iterator[Cut]:
         span = Span(start, stop)
         sample = text[start : start + _LONG]
         tokens = count(sample) * (stop - start) // len(sample) + 1
-        yield Cut(span, span.of(text), tokens, _find_values(sample), words_of(sample), "run")
+        yield LineCut(span, span.of(text), tokens, _find_values(sample), words_of(sample), "run")
         start = stop
 
 
-def _cut_sentences(text: str, start: int, end: int) -> Iterator[Cut]:
-    code = [Span(*found.span()) for found in _FENCED.finditer(text, start, end)]
-    spans = (span for span in _split_long(text, start, end) if _SAYS_SOMETHING.search(text, span.start, span.end))
-    fence = 0
-    for span in _join_openers(text, list(spans)):
-        while fence < len(code) and code[fence].end <= span.start:
-            fence += 1
-        fenced = fence < len(code) and code[fence].start <= span.start
-        yield _cut(span, span.of(text), words=not fenced)._replace(group=shape_of(span.of(text)))
+def _cut_sentences(text: str, start: int, end: int) -> Iterator[LineCut]:
+    spans = [span for span in _split_long(text, start, end) if _SAYS_SOMETHING.search(text, span.start, span.end)]
+    for span in _join_openers(text, spans):
+        cut = _cut(span, span.of(text))
+        yield cut._replace(group=shape_of(cut.text))
 
 
 def _join_openers(text: str, spans: Sequence[Span]) -> Iterator[Span]:
@@ -260,7 +255,7 @@ def _join_openers(text: str, spans: Sequence[Span]) -> Iterator[Span]:
         at += 1
 
 
-def _cut_document(text: str, name: str) -> Iterator[Cut]:
+def _cut_document(text: str, name: str) -> Iterator[LineCut]:
     """The lines of a document, without the fence around it."""
     at = 0
     rows = text.split("\n")
@@ -279,7 +274,7 @@ def _cut_document(text: str, name: str) -> Iterator[Cut]:
         bare = shown.strip()
         whole = ((bare.lower(), ""),) if len(bare) >= _EXACT_LINE else ()
         found = _find_values(bare)
-        yield Cut(
+        yield LineCut(
             Span(start, start + len(row)), shown, count(shown) + 1, whole + found, words_of(bare), shape_of(shown)
         )
 
@@ -297,7 +292,7 @@ def _split_long(text: str, start: int, end: int) -> Iterator[Span]:
             yield Span(at, last)
 
 
-def _cut_long(text: str, start: int, end: int, name: str = "") -> Iterator[Cut]:
+def _cut_long(text: str, start: int, end: int, name: str = "") -> Iterator[LineCut]:
     """A long line of a document, or a long cell, in pieces. `name`: that of the cell's column."""
     for place, span in enumerate(_split_long(text, start, end)):
         shown = f"{name}={span.of(text)}" if name and not place else span.of(text)
@@ -305,10 +300,12 @@ def _cut_long(text: str, start: int, end: int, name: str = "") -> Iterator[Cut]:
         yield cut._replace(tokens=cut.tokens + 1, part=place > 0)
 
 
-def _cut_row(kind: str, text: str, ends: tuple[int, ...], table: str, columns: tuple[str, ...] | None) -> Iterator[Cut]:
+def _cut_row(
+    kind: str, text: str, ends: tuple[int, ...], table: str, columns: tuple[str, ...] | None
+) -> Iterator[LineCut]:
     tokens = count(text) + 1
     if table == "columns":
-        yield Cut(Span(0, len(text)), text, tokens)
+        yield LineCut(Span(0, len(text)), text, tokens)
         return
     cells = list(_find_cells(ends, table))
     if not cells and len(text) > _LONG:
@@ -317,14 +314,14 @@ def _cut_row(kind: str, text: str, ends: tuple[int, ...], table: str, columns: t
     named = [(_name_cell(text, span, at, columns), span.of(text)) for at, span in enumerate(cells)]
     if tokens <= (_WHOLE_ROW if kind == "data" else _WHOLE_CALL) or (len(cells) < 2 and len(text) <= _LONG):
         values = tuple(value for name, cell in named for value in _cell_values(cell, name))
-        yield Cut(Span(0, len(text)), text, tokens, values or _find_values(text))
+        yield LineCut(Span(0, len(text)), text, tokens, values or _find_values(text))
         return
     for span, (name, cell) in zip(cells, named, strict=True):
         if len(cell) > _LONG:
             yield from _cut_long(text, span.start, span.end, name if columns is not None else "")
         elif cell:
             shown = cell if columns is None else f"{name}={cell}"
-            yield Cut(span, shown, count(shown) + 1, _cell_values(cell, name))
+            yield LineCut(span, shown, count(shown) + 1, _cell_values(cell, name))
 
 
 def _find_cells(ends: tuple[int, ...], table: str) -> Iterator[Span]:
@@ -402,7 +399,7 @@ def columns_of(lines: Sequence[Line], above: tuple[int, ...]) -> Line | None:
     return lines[above[-1]] if above and lines[above[-1]].table == "columns" else None
 
 
-def find_headings(line: Line, cuts: Sequence[Cut]) -> list[frozenset[int]]:
+def find_headings(line: Line, cuts: Sequence[LineCut]) -> list[frozenset[int]]:
     """For each piece of a page or of prose the places of the pieces above it; nothing for any other
     line.
 
@@ -415,7 +412,7 @@ def find_headings(line: Line, cuts: Sequence[Cut]) -> list[frozenset[int]]:
     return _find_list_openers(line.text, cuts) if line.kind in ("user", "say", "note") else []
 
 
-def _find_list_openers(text: str, cuts: Sequence[Cut]) -> list[frozenset[int]]:
+def _find_list_openers(text: str, cuts: Sequence[LineCut]) -> list[frozenset[int]]:
     found: list[frozenset[int]] = []
     under: list[tuple[int, int]] = []  # how deep each is that a next item may stand under, and its place
     table, depth, row, end = False, -1, 0, 0
@@ -438,7 +435,7 @@ def _find_list_openers(text: str, cuts: Sequence[Cut]) -> list[frozenset[int]]:
     return found
 
 
-def _find_page_headings(cuts: Sequence[Cut]) -> list[frozenset[int]]:
+def _find_page_headings(cuts: Sequence[LineCut]) -> list[frozenset[int]]:
     found: list[frozenset[int]] = []
     under: frozenset[int] = frozenset()
     for place, cut in enumerate(cuts):
@@ -482,7 +479,7 @@ def find_above(lines: Sequence[Line]) -> list[tuple[int, ...]]:
 
 
 def _find_short_answers(
-    lines: Sequence[Line], above: Sequence[tuple[int, ...]], cuts: Sequence[tuple[Cut, ...]]
+    lines: Sequence[Line], above: Sequence[tuple[int, ...]], cuts: Sequence[tuple[LineCut, ...]]
 ) -> dict[int, int]:
     """The line of the answer of each call that one short line of one piece answers: the call says little without it."""
     answers: dict[int, list[int]] = {}

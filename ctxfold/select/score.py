@@ -245,31 +245,17 @@ class BM25:
     def add(self, document: Sequence[str]) -> int:
         """Takes one more document in, after the others."""
         index = len(self._lengths)
-        postings = self._postings
         for word, times in Counter(document).items():
-            held = postings.get(word)
-            if held is None:
-                postings[word] = [(index, times)]
-            else:
-                held.append((index, times))
+            self._postings.setdefault(word, []).append((index, times))
         self._lengths.append(len(document))
         self._total += len(document)
         return index
 
-    def scores(self, query: Iterable[str] | Mapping[str, float], neighbours: float = 0.0) -> list[float]:
-        """How well each document fits a query.
+    def scores(self, query: Iterable[str] | Mapping[str, float]) -> list[float]:
+        """How well each document fits a query, in order; 0.0 for one without a word of it.
 
         Args:
-            query: its words, as `query_words` gives them; a word given twice counts once. Or what each counts, as
-                `query_weights` says.
-            neighbours: for sentences in text order, the share of its score that each passes on to the next, which
-                passes the same share of
-                that on, and so forth; three quarters of it go to the one before. From 0, the plain score, to below 1.
-
-        Returns:
-            One score a document, in order. Without the bonus it is 0.0 where no word of the query stands; with it,
-            where none stands
-            anywhere.
+            query: its words, as `query_words` gives them, or the weight of each, as `query_weights` does.
         """
         lengths = self._lengths
         found = [0.0] * len(lengths)
@@ -277,13 +263,10 @@ class BM25:
         base, slope = _SOON * (1 - self._b), _SOON * self._b / mean
         shares = query if isinstance(query, Mapping) else dict.fromkeys(query, 1.0)
         for word, share in shares.items():
-            held = self._postings.get(word, ())
             weight = share * self.rarity(word) * (_SOON + 1)
-            for index, times in held:
+            for index, times in self._postings.get(word, ()):
                 found[index] += weight * times / (times + base + slope * lengths[index])
-        if not neighbours:
-            return found
-        return [score + lift for score, lift in zip(found, _lift_neighbours(found, neighbours), strict=True)]
+        return found
 
     def rarity(self, word: str) -> float:
         """The idf of a word: near 0 when every document holds it, higher the fewer do."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from ctxfold.log.lines import Line
-from ctxfold.select.pieces import Cut, Piece, cells_of, columns_of, cut_line, find_above
+from ctxfold.select.pieces import LineCut, Piece, cells_of, columns_of, cut_line, find_above
 
 GAP = "…"
 """Marks a gap."""
@@ -37,7 +37,7 @@ def write(lines: Sequence[Line], pieces: Sequence[Piece], chosen: Iterable[int])
     return made
 
 
-def _shorten_line(line: Line, cuts: Sequence[Cut], places: Sequence[int]) -> Line:
+def _shorten_line(line: Line, cuts: Sequence[LineCut], places: Sequence[int]) -> Line:
     if line.kind == "stub":
         return line
     if line.kind in ("user", "say", "note"):
@@ -55,7 +55,7 @@ def _shorten_line(line: Line, cuts: Sequence[Cut], places: Sequence[int]) -> Lin
     return line.reword(_mark_end(row) if len(places) < len(cuts) else row.rstrip())
 
 
-def _write_prose(line: Line, cuts: Sequence[Cut], places: Sequence[int]) -> str:
+def _write_prose(line: Line, cuts: Sequence[LineCut], places: Sequence[int]) -> str:
     """Sentences as they are, one mark for each gap, and a row of its own for each that begins one."""
     text, at = "", cuts[0].span.start if cuts else 0
     for place in places:
@@ -76,26 +76,26 @@ def _mark_end(text: str) -> str:
     return text if text.endswith(GAP) else f"{text} {GAP}".lstrip()
 
 
-def _write_head(line: Line, cuts: Sequence[Cut]) -> str:
+def _write_head(line: Line, cuts: Sequence[LineCut]) -> str:
     """What is before the first cell of a line; all of it where it has one piece and no cells."""
     if line.cuts:
         return line.text[: line.cuts[0]]
     return line.text[: cuts[0].span.start] if len(cuts) > 1 else line.text
 
 
-def _write_cells(line: Line, cuts: Sequence[Cut], places: Sequence[int]) -> list[str]:
+def _write_cells(line: Line, cuts: Sequence[LineCut], places: Sequence[int]) -> list[str]:
     """Cells as they are, a mark inside a long one where something is left out."""
     return [text for text in _write_runs(line, cuts, places) if text != GAP]
 
 
-def _write_document(line: Line, cuts: Sequence[Cut], places: Sequence[int]) -> str:
+def _write_document(line: Line, cuts: Sequence[LineCut], places: Sequence[int]) -> str:
     """Lines of a document as they are, a mark on its own line for each gap; a single line has its marks in it."""
     rows = _write_runs(line, cuts, places)
     text = (" " if len(places) == 1 else "\n").join(rows)
     return f"< {text}" if len(text.splitlines()) <= 1 else f"<<{line.ref}\n{text}\n{line.ref}>>"
 
 
-def _write_runs(line: Line, cuts: Sequence[Cut], places: Sequence[int]) -> list[str]:
+def _write_runs(line: Line, cuts: Sequence[LineCut], places: Sequence[int]) -> list[str]:
     """The lines or cells of which pieces are chosen, with marks for the gaps inside and between them."""
     rows: list[str] = []
     before = -1

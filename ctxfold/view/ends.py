@@ -58,7 +58,7 @@ _REF = re.compile(r"([a-z])(\d+)(?:-[a-z](\d+))?")
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class EndSection:
     """A heading and the lines under it.
 
     Attributes:
@@ -102,11 +102,11 @@ def write_ends(workspace: Workspace, texts: Sequence[str], room: int | None = No
     """
     sections = [
         *_list_branches(workspace.elsewhere),
-        *(Section(unposed(f"{GOAL_NOW} {text}")) for text in workspace.revisions),
+        *(EndSection(unposed(f"{GOAL_NOW} {text}")) for text in workspace.revisions),
         *_list_register(workspace.intent, _SUMMARY if room is None else room // 4, query),
     ]
     guidance = workspace.guidance.at(workspace.path_length)
-    sections.append(Section(write_guidance(guidance, texts, _NOTE if room is None else _SHORT_NOTE)))
+    sections.append(EndSection(write_guidance(guidance, texts, _NOTE if room is None else _SHORT_NOTE)))
     sections = [section for section in sections if section.heading]
     if room is None:
         return _write_sections(sections, [section.lines for section in sections], workspace.elsewhere)
@@ -133,12 +133,12 @@ def find_branch_refs(held: Elsewhere) -> Iterable[str]:
     return (ref for branch in held.branches for turn in branch.turns for ref in spans(turn.steps).split(", "))
 
 
-def _write_bare(sections: Sequence[Section], held: Elsewhere, named: int) -> str:
+def _write_bare(sections: Sequence[EndSection], held: Elsewhere, named: int) -> str:
     return _write_sections(sections, [()] * len(sections), held, named)
 
 
 def _write_sections(
-    sections: Sequence[Section], chosen: Sequence[Sequence[Line]], held: Elsewhere, named: int = _NAMED[0]
+    sections: Sequence[EndSection], chosen: Sequence[Sequence[Line]], held: Elsewhere, named: int = _NAMED[0]
 ) -> str:
     """Sections with the lines chosen of each; branches of which none is are named together."""
     rows: list[str] = []
@@ -161,7 +161,7 @@ def _write_sections(
     return "\n".join([here, *rows] if branches else rows)
 
 
-def _list_branches(held: Elsewhere) -> Iterator[Section]:
+def _list_branches(held: Elsewhere) -> Iterator[EndSection]:
     """A section for each other branch: the user's words of its turns and what came of them."""
     for branch in held.branches:
         lines: list[Line] = []
@@ -172,31 +172,31 @@ def _list_branches(held: Elsewhere) -> Iterator[Section]:
         if lines:
             after = f" from s{branch.forked_at}" if branch.forked_at else ""
             heading = f"{TOPIC} {branch.topic}, branch {branch.branch}{after}]"
-            yield Section(heading, tuple(lines), branch.earlier, branch.branch)
+            yield EndSection(heading, tuple(lines), branch.earlier, branch.branch)
 
 
-def _list_register(intent: Intent, room: int, query: str) -> Iterator[Section]:
+def _list_register(intent: Intent, room: int, query: str) -> Iterator[EndSection]:
     """The sections of the register. `room`: o200k tokens of the summary."""
     if intent.summary:
         said = intent.summary
         if count(said) > room:
             said = " ".join(f"{span.of(said)} {GAP}" for span in find_excerpts(said, query, room))
-        yield Section(_mark(f"{SO_FAR} {said}", intent.told.untrusted) if said else "")
+        yield EndSection(_mark(f"{SO_FAR} {said}", intent.told.untrusted) if said else "")
     for title, every in ((BINDING, intent.constraints), (DECIDED, intent.decisions)):
         was = {each.superseded_by: each for each in every if each.superseded_by is not None}
         holding = [each for each in every if each.holds and number_of(each.id)][-_NEWEST:]
         if holding:
-            yield Section(title, tuple(_write_statement(each, was.get(each.id)) for each in holding))
+            yield EndSection(title, tuple(_write_statement(each, was.get(each.id)) for each in holding))
     lifted = [each.id for each in intent.decisions if each.lifted and not number_of(each.id)]
     if lifted:
-        yield Section(f"{LIFTED} {' '.join(lifted[-_NEWEST:])}")
+        yield EndSection(f"{LIFTED} {' '.join(lifted[-_NEWEST:])}")
     if intent.items:
         closed = {state: _join_refs(each.id for each in intent.items if each.state == state) for state in _STATES}
         rest = "; ".join(f"{state} {closed[state]}" for state in ("done", "dropped") if closed[state])
-        yield Section(TO_DO, tuple(_write_item(each) for each in intent.open[-_NEWEST:]), rest)
+        yield EndSection(TO_DO, tuple(_write_item(each) for each in intent.open[-_NEWEST:]), rest)
     if intent.extraction is not None and intent.extracts:
         hint = [line("stub", "", intent.extraction.hint)] if intent.extraction.hint else []
-        yield Section(EXTRACTS, (*map(_write_extract, intent.extracts), *hint))
+        yield EndSection(EXTRACTS, (*map(_write_extract, intent.extracts), *hint))
 
 
 def _write_statement(each: Statement, old: Statement | None) -> Line:

@@ -11,7 +11,7 @@ from typing import Any
 
 from ctxfold.log.lines import GOAL, Line, unposed
 from ctxfold.prompts import prompt
-from ctxfold.tokens import Budget, count, count_lines
+from ctxfold.tokens import Budget, count
 from ctxfold.view.ends import write_ends
 from ctxfold.view.fit import Parts, Shown, demote_lifted, fit, show
 from ctxfold.view.native import CallLog, Native, as_anthropic, as_openai, read_no_calls
@@ -96,9 +96,10 @@ def render(workspace: Workspace, budget: Budget, log: CallLog = read_no_calls) -
     if whole.tokens > aim:  # a result named as shown whole may be shortened
         whole = _build_parts(workspace)
     parts = fit(whole, aim, query)
-    while (tokens := count_lines(texts := parts.texts())) > budget.tokens:
+    while (tokens := parts.count()) > budget.tokens:
         aim -= tokens - budget.tokens + 4
         parts = fit(whole, aim, query)
+    texts = parts.texts()
     return View(
         "\n".join(texts),
         [{"role": "user", "content": [{"type": "text", "text": text} for text in texts]}],

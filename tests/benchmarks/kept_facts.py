@@ -1,10 +1,10 @@
 """How many of the facts that a run opened 24 pages for are still in its context once it is folded.
 
-    python -m tests.benchmarks.kept_facts [--seed 1] [--budget 8000] [--other]
+    python -m tests.benchmarks.kept_facts [--seed 1] [--budget 8000]
 
 A run opens 16 product pages and 8 documentation pages, all made up, with a need in words on each, and asks by `find` for what an
 answer does not show. Then the session is consolidated and `context` is read. Of the facts that the needs asked for, 95 % must be
-in it, and all where the run passed each as `found`. `--other` asks in words that the pages do not use, which has no bar.
+in it, and all where the run passed each as `found`.
 """
 
 from __future__ import annotations
@@ -32,22 +32,11 @@ PRODUCTS, CHAPTERS = 16, 8
 
 _MADE = "Oak Pine Steel Glass Brass Linen Cork Slate".split()
 _THINGS = "lantern bench kettle shelf easel cabinet stool tent".split()
-_ROWS = (
-    ("Price", "EUR", "what it costs"),
-    ("In stock", "pieces", "how many are left"),
-    ("Height", "cm", "how tall it is"),
-    ("Weight", "g", "how heavy it is"),
-    ("Delivery time", "hours", "how soon it comes"),
-    ("Warranty", "months", "how long the maker answers for defects"),
-    ("Cable length", "mm", "reach of the cord"),
-    ("Power", "W", "what it draws"),
-    ("Noise", "dB", "how loud it is"),
-    ("Colour temperature", "K", "how warm its light is"),
-    ("Customs number", "HS", "tariff code"),
-    ("Operating life", "h", "how long it lasts"),
-)
-"""The rows of a product's table: label, unit, and the same asked for in other words."""
-_OTHER = {label: other for label, _, other in _ROWS}
+_UNITS = {
+    "Price": "EUR", "In stock": "pieces", "Height": "cm", "Weight": "g", "Delivery time": "hours", "Warranty": "months",
+    "Cable length": "mm", "Power": "W", "Noise": "dB", "Colour temperature": "K", "Customs number": "HS",
+    "Operating life": "h",
+}  # fmt: skip
 _VERBS = "open read write seek flush close merge split index prune".split()
 _NOUNS = "ledger parcel signal cursor bundle stream".split()
 
@@ -68,12 +57,12 @@ class Visit:
         return f"{self.title}: " + "; ".join(f"{words} {value}" for words, value in self.facts)
 
 
-def make_products(chance: random.Random, numbers: Iterator[int], other: bool) -> list[Visit]:
+def make_products(chance: random.Random, numbers: Iterator[int]) -> list[Visit]:
     """Make pages of a shop, each with a table, reviews and links; each need asks for three rows of the table."""
     names = [f"{chance.choice(_MADE)} {chance.choice(_THINGS)} {n}" for n in range(PRODUCTS)]
     visits = []
     for n, name in enumerate(names):
-        values = {label: f"{next(numbers)} {unit}" for label, unit, _ in _ROWS}
+        values = {label: f"{next(numbers)} {unit}" for label, unit in _UNITS.items()}
         rows = "".join(f"<tr><th>{label}<td>{value}" for label, value in values.items())
         reviews = "".join(
             f"<li><b>{chance.randint(1, 5)} stars</b> After {next(numbers)} days the {chance.choice(_THINGS)} "
@@ -81,8 +70,8 @@ def make_products(chance: random.Random, numbers: Iterator[int], other: bool) ->
             for _ in range(10)
         )
         beside = "".join(f"<li><a href=/p/{at}>{names[at]}</a>" for at in chance.sample(range(PRODUCTS), 6))
-        asked = ["Price", "In stock", "Delivery time"] if n % 2 else chance.sample(list(_OTHER), 3)
-        words = [_OTHER[label] if other else label.lower() for label in asked]
+        asked = ["Price", "In stock", "Delivery time"] if n % 2 else chance.sample(list(_UNITS), 3)
+        words = [label.lower() for label in asked]
         html = (
             f"<title>{name}</title><nav><a href=/>Shop</a> <a href=/cart>Cart</a></nav><main><h1>{name}</h1>"
             f"<p>Made for rooms of up to {next(numbers)} m, tested {next(numbers)} times.</p><table>{rows}</table>"
@@ -94,7 +83,7 @@ def make_products(chance: random.Random, numbers: Iterator[int], other: bool) ->
     return visits
 
 
-def make_chapters(chance: random.Random, numbers: Iterator[int], other: bool) -> list[Visit]:
+def make_chapters(chance: random.Random, numbers: Iterator[int]) -> list[Visit]:
     """Make pages of a reference with ten functions each; each need asks for two facts of one of them."""
     visits = []
     for n in range(CHAPTERS):
@@ -114,8 +103,6 @@ def make_chapters(chance: random.Random, numbers: Iterator[int], other: bool) ->
         page = f"<main><h1>{noun}</h1>{''.join(parts)}</main>"
         html = f"<title>{noun} - reference</title><nav><a href=/>Contents</a></nav>{page}"
         need = f"default timeout of {noun}.{verb} and the code of its error"
-        if other:
-            need = f"how patient {noun}.{verb} is, and which number it fails with"
         visits.append(Visit(f"/d/{n}", noun, html, need, facts[verb]))
     return visits
 
@@ -156,11 +143,10 @@ def main() -> int:
     parser = make_parser("kept_facts", __doc__)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--budget", type=int, default=8_000)
-    parser.add_argument("--other", action="store_true", help="ask in other words than those of the pages")
     given = parser.parse_args()
     chance, bars = random.Random(given.seed), Bars()
     numbers = count(chance.randint(20_000, 60_000), 7)  # every number of the site occurs once
-    visits = make_products(chance, numbers, given.other) + make_chapters(chance, numbers, given.other)
+    visits = make_products(chance, numbers) + make_chapters(chance, numbers)
     chance.shuffle(visits)
     asked = sum(len(visit.facts) for visit in visits)
     for finds, least in LEAST.items():
@@ -170,8 +156,7 @@ def main() -> int:
         kept = asked - len(lost)
         name = f"{'with' if finds else 'without'} found"
         print(f"{name}: {kept} of {asked} facts kept in {count_tokens(context):,} tokens; {unseen} in no answer")
-        if finds or not given.other:
-            bars.require(kept / asked >= least, f"{name}: {kept / asked:.3f} kept, bar {least:.2f}; lost {lost}")
+        bars.require(kept / asked >= least, f"{name}: {kept / asked:.3f} kept, bar {least:.2f}; lost {lost}")
     return bars.finish()
 
 

@@ -34,7 +34,7 @@ def test_words_alone_write_nothing(session: Session) -> None:
         before, log = settled(session), len(events(session))
         assert session.plan() is session.intent or session.plan() == session.intent
         session.maintain(WIDE)
-        assert (session.intent.items, session.intent.constraints, session.intent.extracts) == ((), (), ())
+        assert session.intent.empty
         assert (settled(session), len(events(session))) == (before, log)
         assert words in before
 
@@ -136,7 +136,7 @@ def test_a_fork_has_the_to_do_of_the_step_it_left_at_and_a_new_topic_has_none(se
     session.branch("switch", to="main")
     assert len(session.intent.items) == 2
     session.branch("new_topic", to="food")
-    assert (session.intent.items, session.intent.constraints, session.intent.extracts) == ((), (), ())
+    assert session.intent.empty
 
 
 def test_undo_voids_a_plan_and_redo_brings_it_back(session: Session) -> None:
@@ -151,7 +151,7 @@ def test_undo_voids_a_plan_and_redo_brings_it_back(session: Session) -> None:
     tail = settled(session)
     for _ in ENGLISH:
         session.undo()
-    assert (session.intent.items, session.intent.constraints, session.intent.extracts) == ((), (), ())
+    assert session.intent.empty
     with pytest.raises(UndoError):
         session.undo()
     for intent in said:

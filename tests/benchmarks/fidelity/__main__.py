@@ -25,18 +25,6 @@ from tests.benchmarks.recordings import find_files, join_recordings, read_record
 SAMPLE = Path(__file__).with_name("sample.jsonl.gz")
 
 
-class Explainer:
-    """Prints what views lost, at most `most` lines."""
-
-    def __init__(self, most: int) -> None:
-        self._left = most
-
-    def __call__(self, line: str) -> None:
-        if self._left > 0:
-            self._left -= 1
-            print("  " + line)
-
-
 def read_arguments() -> argparse.Namespace:
     """Read the command line."""
     parser = make_parser("fidelity", __doc__)
@@ -46,7 +34,6 @@ def read_arguments() -> argparse.Namespace:
     )
     parser.add_argument("--beside", action="append", help=f"a policy to compare with, instead of {', '.join(SIMPLE)}")
     parser.add_argument("--calls", type=int, default=0, help="score at most N calls of each session")
-    parser.add_argument("--explain", type=int, default=0, help="name N values that a session lost or does not bind")
     parser.add_argument("--join", type=int, default=0, help="join the first N sessions of each file end to end")
     parser.add_argument("--cliff", type=int, default=0, help="measure sizes over at most N events instead of recall")
     chosen = parser.parse_args()
@@ -75,7 +62,7 @@ def main() -> int:
     chosen = read_arguments()
     specs = [f"session:{budget}" for budget in chosen.budget]
     specs += [spec for spec in chosen.beside or SIMPLE if spec != "same"]
-    sample = Sample(chosen.max_sessions, chosen.calls, Explainer(chosen.explain) if chosen.explain else None)
+    sample = Sample(chosen.max_sessions, chosen.calls)
     over = 0
     for path in find_files(chosen.paths or [SAMPLE]):
         began, name, recordings = time.monotonic(), path.name.removesuffix(".jsonl.gz"), read_recordings(path)
@@ -87,8 +74,7 @@ def main() -> int:
             continue
         scores = score_policies(recordings, {spec: read_policy(spec) for spec in specs}, sample)
         if "same" in (chosen.beside or ()):
-            plain = Sample(chosen.max_sessions, chosen.calls)
-            scores.append(score_same_size(recordings, read_policy, scores[0].mean_tokens, plain))
+            scores.append(score_same_size(recordings, scores[0].mean_tokens, sample))
         first = scores[0]
         print(
             f"{name}: {min(len(recordings), sample.sessions)} sessions, {first.calls} calls, {first.values} values, "

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ctxfold.tokens import count
 from tests.benchmarks.fidelity.measure import Asked, find_asked, is_bound, is_found
-from tests.benchmarks.fidelity.policies import MakePolicy, Policy
+from tests.benchmarks.fidelity.policies import MakePolicy, Policy, read_policy
 from tests.benchmarks.recordings import RecordedEvent, Recording
 
 SEED = 7
 """Seed of the choice among sessions and calls, so that two runs choose alike."""
 CACHE_READ, CACHE_WRITE = 0.1, 1.25
 """Anthropic's prices of an input token read from the prompt cache and written into it, relative to the plain price."""
-
-Explain = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -26,12 +24,10 @@ class Sample:
     Attributes:
         sessions: at most so many sessions of a file, chosen at random.
         calls: at most so many calls of a session are scored; 0 scores all. The cost means something only then.
-        explain: is called for each value that a policy with a budget lost or does not bind.
     """
 
     sessions: int = 1_000_000
     calls: int = 0
-    explain: Explain | None = None
 
 
 @dataclass
@@ -107,7 +103,7 @@ class _Run:
         self._before = ""
         self._full_before = 0
 
-    def score_call(self, full: int, asked: Sequence[Asked], explain: Explain | None) -> None:
+    def score_call(self, full: int, asked: Sequence[Asked]) -> None:
         """Score one call. `full` is the size of the full history in tokens."""
         score, view = self._score, self.policy.view()
         tokens = count(view)
@@ -119,14 +115,14 @@ class _Run:
         score.cost += self._price(tokens, shared, bool(self._before))
         score.full_cost += self._price(full, self._full_before, bool(self._full_before))
         self._before, self._full_before = view, full
-        self._grade(view, asked, explain)
+        self._grade(view, asked)
 
     def _price(self, tokens: int, shared: int, warm: bool) -> float:
         """Price a request, of which `shared` tokens and, in a warm cache, the system prompt are read from the cache."""
         cached = shared + (self._system if warm else 0)
         return CACHE_READ * cached + CACHE_WRITE * (self._system + tokens - cached)
 
-    def _grade(self, view: str, asked: Sequence[Asked], explain: Explain | None) -> None:
+    def _grade(self, view: str, asked: Sequence[Asked]) -> None:
         score, lowered = self._score, view.lower()
         for value in asked:
             found = is_found(view, lowered, value.value)
@@ -136,8 +132,6 @@ class _Run:
             score.bound += bound
             score.far += value.far
             score.far_found += value.far and found
-            if explain is not None and self.policy.budget is not None and not bound:
-                explain(f"{score.spec} {'does not bind' if found else 'lost'} {value.value!r}")
 
 
 def score_policies(
@@ -152,11 +146,11 @@ def score_policies(
         scored = set(chance.sample(places, sample.calls) if sample.calls and len(places) > sample.calls else places)
         system = count(recording.system)
         runs = [_Run(make(recording), score, system) for make, score in zip(policies.values(), scores, strict=True)]
-        _replay(recording, scored, runs, sample.explain)
+        _replay(recording, scored, runs)
     return scores
 
 
-def _replay(recording: Recording, scored: set[int], runs: Sequence[_Run], explain: Explain | None) -> None:
+def _replay(recording: Recording, scored: set[int], runs: Sequence[_Run]) -> None:
     past: list[tuple[int, RecordedEvent]] = []
     step = full = 0
     for at, event in enumerate(recording.events):
@@ -164,7 +158,7 @@ def _replay(recording: Recording, scored: set[int], runs: Sequence[_Run], explai
         if at in scored:
             asked = [value for call in event.calls for value in find_asked(call, recording.system, past, step)]
             for run in runs:
-                run.score_call(full, asked, _add_place(explain, f"{recording.id}, event {at}"))
+                run.score_call(full, asked)
         for run in runs:
             run.policy.add(event)
         past.append((step, event))
@@ -181,18 +175,12 @@ def _find_common_start(one: str, two: str) -> str:
     return one[:low]
 
 
-def _add_place(explain: Explain | None, place: str) -> Explain | None:
-    return None if explain is None else lambda line: explain(f"{line}: {place}")
-
-
-def score_same_size(
-    recordings: Sequence[Recording], read: Callable[[str], MakePolicy], tokens: float, sample: Sample
-) -> Score:
+def score_same_size(recordings: Sequence[Recording], tokens: float, sample: Sample) -> Score:
     """Score drop-oldest at the limit whose views have about `tokens` tokens in the mean."""
     low, high, best = tokens / 2, tokens * 2, Score("drop")
     for _ in range(7):
         spec = f"drop:{round((low + high) / 2)}"
-        (score,) = score_policies(recordings, {spec: read(spec)}, sample)
+        (score,) = score_policies(recordings, {spec: read_policy(spec)}, sample)
         if abs(score.mean_tokens - tokens) < abs(best.mean_tokens - tokens):
             best = score
         low, high = ((low + high) / 2, high) if score.mean_tokens < tokens else (low, (low + high) / 2)

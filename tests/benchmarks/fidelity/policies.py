@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Protocol
 
 from ctxfold import Session
 from ctxfold.tokens import count
 from tests.benchmarks.recordings import RecordedEvent, Recording, Replay
 
-SIMPLE = ("full", "drop:1000", "drop:2000", "first:200", "mask:3", "bag")
+SIMPLE = ("full", "drop:1000", "drop:2000", "bag")
 """The policies that a session is compared with."""
 
 LEAST_BUDGET = 256
@@ -112,28 +113,10 @@ def drop_oldest(past: Sequence[RecordedEvent], tokens: int) -> list[str]:
     return ([] if opening in kept else [opening]) + kept[::-1]
 
 
-def cut_results(past: Sequence[RecordedEvent], characters: int) -> list[str]:
-    """Keep of each older result its first characters, and everything else."""
-    latest = _find_latest(past)
-    return [
-        event.body[:characters] if event.role == "tool" and at < latest else event.body for at, event in enumerate(past)
-    ]
-
-
-def mask_results(past: Sequence[RecordedEvent], results: int) -> list[str]:
-    """Keep of all results only the newest few, and everything else."""
-    places = [at for at, event in enumerate(past) if event.role == "tool"]
-    kept = set(places[-results:])
-    return ["[cleared]" if event.role == "tool" and at not in kept else event.body for at, event in enumerate(past)]
-
-
 def list_words(past: Sequence[RecordedEvent]) -> list[str]:
     """List each distinctive word once, in alphabetical order."""
     pieces = {piece for event in past for piece in _PIECE.findall(event.body)}
     return [" ".join(sorted(piece for piece in pieces if piece[0].isupper() or _DISTINCTIVE.search(piece)))]
-
-
-_LIMITED = {"drop": drop_oldest, "first": cut_results, "mask": mask_results}
 
 
 def read_size(number: str, recording: Recording) -> int:
@@ -147,8 +130,7 @@ def read_size(number: str, recording: Recording) -> int:
 def read_policy(spec: str) -> MakePolicy:
     """Return the policy that a spec names.
 
-    Specs are `full`, `bag`, `drop:TOKENS`, `first:CHARACTERS`, `mask:RESULTS` and `session:TOKENS`; a number of tokens may be
-    a percentage of each session's full history.
+    Specs are `full`, `bag`, `drop:TOKENS` and `session:TOKENS`; tokens may be a percentage of each session's full history.
 
     Raises:
         ValueError: not a spec.
@@ -161,7 +143,6 @@ def read_policy(spec: str) -> MakePolicy:
     if number.removesuffix("%").isdigit():
         if kind == "session":
             return lambda recording: SessionPolicy(read_size(number, recording))
-        if kind in _LIMITED:
-            choose: Callable[[Sequence[RecordedEvent], int], list[str]] = _LIMITED[kind]
-            return lambda recording: PastPolicy(lambda past: choose(past, read_size(number, recording)))
-    raise ValueError(f"{spec!r} is no policy; write full, bag, drop:N, first:N, mask:N or session:N (N may be 25%)")
+        if kind == "drop":
+            return lambda recording: PastPolicy(partial(drop_oldest, tokens=read_size(number, recording)))
+    raise ValueError(f"{spec!r} is no policy; write full, bag, drop:N or session:N (N may be 25%)")

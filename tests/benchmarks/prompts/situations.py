@@ -118,26 +118,11 @@ def record_loop(pool: Pool, at: int, back_and_forth: bool) -> Session:
     raise LookupError("no recording has a place for a loop")
 
 
-def record_contradiction(pool: Pool, at: int) -> Session:
-    """Record a session with a summary of a result that a newer result contradicts."""
-    recording = pool.pick(at % 4, 5)
-    half = find_end(recording, 0.5, "tool")
-    call = {"name": "get_parcel", "args": {"parcel": f"PX-{at}7301"}, "id": "c1"}
-    session = record(recording, half)
-    session.record_step("", [call], [{"id": "c1", "text": json.dumps({"status": "delayed", "weight_g": 1240})}])
-    session.fold("Called get_parcel: the status is delayed.", session.tip, session.tip)
-    record(recording, len(recording.events), session, half)
-    newer = json.dumps({"status": "delivered", "weight_g": 1240})
-    session.record_step("Looking at it as it stands now.", [call], [{"id": "c1", "text": newer}])
-    session.record_turn(user="Go on, please.")
-    return session
-
-
 def make_situations(folder: Path) -> Iterator[Situation]:
     """Yield every situation of every decision, from the recordings of a folder."""
     pool = Pool(folder)
-    ways: list[Callable[[Pool, int], Situation]] = [_make_fold, _make_plan, _make_extract, _make_router]
-    ways += [partial(_make_operator, operator) for operator in OPERATORS]
+    ways: list[Callable[[Pool, int], Situation]] = [_make_fold, _make_plan, _make_extract]
+    ways += [partial(_make_refactoring, operator) for operator in (None, *OPERATORS)]
     for make in (*ways, _make_place):
         yield from (make(pool, at) for at in range(TEN))
 
@@ -219,20 +204,24 @@ def _make_extract(pool: Pool, at: int) -> Situation:
     return Situation("extract", f"{recording.id}: {'named' if need else 'by the to-do'}", make, decide)
 
 
-def _make_operator(operator: Operator, pool: Pool, at: int) -> Situation:
-    recording = pool.pick(at, 6 + OPERATORS.index(operator))
+def _make_refactoring(operator: Operator | None, pool: Pool, at: int) -> Situation:
+    """Refactor with an operator, or with the one that the router chooses: a loop, a clean session or a bound one."""
+    kind = ("a loop", "clean", "back and forth", "bound")[at % 4]
+    recording = pool.pick(at, 6 + (len(OPERATORS) if operator is None else OPERATORS.index(operator)))
 
     def make() -> Session:
-        if operator == "path_prune":
-            return record_loop(pool, at, at % 2 == 1)
-        if operator == "fact_rectify":
-            return record_contradiction(pool, at)
-        return _bind(recording, max(0.6, choose_share(at)))
+        if kind in ("a loop", "back and forth"):
+            return record_loop(pool, at, kind == "back and forth")
+        if kind == "bound":
+            return _bind(recording, choose_share(at))
+        return record(recording, find_end(recording, choose_share(at), "tool"))
 
     async def decide(model: Model, session: Session) -> Any:
+        if operator is None:
+            return await Deciders(Roles(router=model)).refactor(session)
         return await Deciders(model).refactor(session, operator)
 
-    return Situation(operator, recording.id if operator != "fact_rectify" else "a number changed", make, decide)
+    return Situation(operator or "router", kind, make, decide)
 
 
 def _bind(recording: Recording, share: float) -> Session:
@@ -242,22 +231,6 @@ def _bind(recording: Recording, share: float) -> Session:
     words = sorted((span.of(text) for text in texts for span in sentences(text)), key=len)
     session.plan(todo=[head(words[-1], 60)], constraints=[head(words[-2], 60)])
     return session
-
-
-def _make_router(pool: Pool, at: int) -> Situation:
-    kind, recording = ("clean", "loop", "clean", "back and forth", "bound")[at % 5], pool.pick(at, 13)
-
-    def make() -> Session:
-        if kind in ("loop", "back and forth"):
-            return record_loop(pool, 20 + at, kind == "back and forth")
-        if kind == "bound":
-            return _bind(recording, choose_share(at))
-        return record(recording, find_end(recording, choose_share(at), "tool"))
-
-    async def decide(model: Model, session: Session) -> Any:
-        return await Deciders(Roles(router=model)).refactor(session)
-
-    return Situation("router", kind, make, decide)
 
 
 def _make_place(pool: Pool, at: int) -> Situation:

@@ -17,10 +17,8 @@ from statistics import fmean
 
 from ctxfold import Session
 from tests.benchmarks.fidelity.__main__ import SAMPLE
-from tests.benchmarks.fidelity.board import Sample, score_policies
-from tests.benchmarks.fidelity.policies import SessionPolicy
 from tests.benchmarks.harness import Bars, add_recordings, make_parser
-from tests.benchmarks.recordings import RecordedEvent, Recording, find_files, read_recordings
+from tests.benchmarks.recordings import Recording, Replay, find_files, read_recordings
 from tests.benchmarks.refactoring.planting import (
     PlantedLoop,
     plant_back_and_forth,
@@ -28,33 +26,10 @@ from tests.benchmarks.refactoring.planting import (
     plant_inventions,
 )
 
-PARTS = ("invented", "loops", "clean", "recall")
+PARTS = ("invented", "loops", "clean")
 SEED = 11
 WIDE = 200_000
 """A budget that every recording fits into."""
-
-
-class RoutedPolicy(SessionPolicy):
-    """A session consolidated at each event, with the router after it or, for comparison, without."""
-
-    def __init__(self, budget: int, routes: bool = True) -> None:
-        super().__init__(budget)
-        self._routes = routes
-
-    def add(self, event: RecordedEvent) -> None:
-        super().add(event)
-        if event.role != "tool":
-            self._refactor()
-
-    def view(self) -> str:
-        self._replay.settle()
-        self._refactor()
-        return super().view()
-
-    def _refactor(self) -> None:
-        self.session.consolidate(budget=self.budget)
-        if self._routes:
-            self.session.refactor("auto", budget=self.budget)
 
 
 @dataclass
@@ -88,14 +63,15 @@ def route_clean(recordings: Sequence[Recording], budget: int) -> Tally:
     """Route untouched sessions after each event: right when nothing was ever applied."""
     tally = Tally()
     for recording in recordings:
-        routed = RoutedPolicy(budget)
-        for event in recording.events:
-            routed.add(event)
-        routed.view()
-        events = routed.session.history(100_000)
+        with Session.open("clean", store=":memory:") as session:
+            replay = Replay(session)
+            for event in recording.events:
+                replay.add(event)
+                session.consolidate(budget=budget)
+                session.refactor("auto", budget=budget)
+            events = session.history(100_000)
         causes = [event.cause.partition(":")[0] for event in events if event.kind == "refactored"]
         tally.add(not causes, ", ".join(dict.fromkeys(causes)))
-        routed.close()
     return tally
 
 
@@ -152,23 +128,11 @@ def print_tally(bars: Bars, name: str, tally: Tally, bar: float | None) -> None:
         print(f"      {times} x {note[:150]}")
 
 
-def print_recall(bars: Bars, recordings: Sequence[Recording], budget: int, sample: Sample) -> None:
-    """Print recall and tokens with the router off and on."""
-    policies = {"off": lambda _: RoutedPolicy(budget, routes=False), "on": lambda _: RoutedPolicy(budget)}
-    off, on = score_policies(recordings, policies, sample)
-    for name in ("recall", "bound_recall", "far_recall"):
-        before, after = getattr(off, name), getattr(on, name)
-        print_share(bars, f"{name.replace('_', ' ')}, router on", after, before, f"off {before:.4f}; {on.calls} calls")
-    ratio = off.mean_tokens / max(on.mean_tokens, 1e-9)
-    print_share(bars, "tokens, off over on", ratio, 1.0, f"off {off.mean_tokens:.1f}, on {on.mean_tokens:.1f}")
-
-
 def main() -> int:
     """Print the table."""
     parser = make_parser("refactoring", __doc__)
     add_recordings(parser, needed=False)
     parser.add_argument("--budget", type=int, default=8000, help="tokens of a session's views")
-    parser.add_argument("--calls", type=int, default=0, help="score at most N calls of each session")
     parser.add_argument("--only", action="append", choices=PARTS, help="a part of the table; repeatable")
     chosen = parser.parse_args()
     parts, bars = chosen.only or PARTS, Bars()
@@ -186,8 +150,6 @@ def main() -> int:
                 print_share(bars, f"{name}: values kept", fmean(kept), 0.98, f"least {min(kept):.3f}")
         if "clean" in parts:
             print_tally(bars, "clean session left alone", route_clean(recordings, chosen.budget), 0.95)
-        if "recall" in parts:
-            print_recall(bars, recordings, chosen.budget, Sample(calls=chosen.calls))
     return bars.finish()
 
 
