@@ -61,13 +61,3 @@ def test_values_taken_off_a_page_outlast_the_pages_read_after_it(session: Sessio
     view = session.view(BUDGET).text
     assert "Paragraph 0.5" not in view
     assert all(f"{lamp['name']} | {lamp['weight']}" in view for lamp in LAMPS)
-
-
-def test_a_page_that_gave_nothing_says_so_where_the_page_stands(session: Session) -> None:
-    said = "not found on this page: price"
-    act(
-        session,
-        ExtractValues(kind="extract", wanted={"price": ""}),
-        page(SHOP, said, Extracted(value=None, missing=("price",))),
-    )
-    assert said in session.view().text

@@ -12,7 +12,7 @@ from browser_agent.browser.window import Window
 from browser_agent.observation.rows import extract
 from ctxfold.log.page import parse
 from ctxfold.tokens import count
-from tests.browser_agent.doing import seen, visit
+from tests.browser_agent.doing import visit
 from tests.sites.server import Site
 
 pytestmark = pytest.mark.anyio
@@ -121,17 +121,3 @@ async def test_what_is_extracted_has_more_room_than_what_is_found_after_it_and_a
     assert count(taken) + count(found) <= 700
     assert outcome.results[0].seen is not None
     assert "http://127.0.0.1" in str(outcome.results[0].seen.extracted)
-
-
-async def test_a_list_has_no_more_items_than_its_schema_allows_and_names_the_columns_it_lacks(
-    window: Window, serve: Callable[..., Site]
-) -> None:
-    rows = "".join(f"<tr><td>Log {n}<td>{n} h</tr>" for n in range(9))
-    await visit(window, serve({"/": f"<main><table><tr><th>Log<th>Time</tr>{rows}</table></main>"}).url)
-    item = {"type": "object", "properties": {"log": TEXT, "time": TEXT, "isbn": TEXT}}
-    wanted = {"type": "array", "maxItems": 3, "items": item}
-    shown = seen(await perform(window, [ExtractValues(kind="extract", wanted=wanted)]))
-    assert shown.extracted is not None
-    assert [row["log"] for row in shown.extracted.value] == ["Log 0", "Log 1", "Log 2"]
-    assert "Log 3" not in shown.text
-    assert "not found on this page: items.isbn" in shown.text

@@ -38,11 +38,3 @@ def test_a_file_that_lets_in_nobody_or_anybody_is_refused(tmp_path: Path, text: 
 def test_a_file_that_others_can_read_is_refused(tmp_path: Path, mode: int) -> None:
     with pytest.raises(Refused, match="chmod 600"):
         read_tokens(written(tmp_path / "tokens", LONG, mode))
-
-
-def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"none cannot be read \(No such file or directory\): make a file"):
-        read_tokens(tmp_path / "none")
-    (tmp_path / "bytes").write_bytes(b"\xff\xfe")
-    with pytest.raises(InputError, match=r"bytes cannot be read \(not UTF-8 text\): make a file"):
-        read_tokens(tmp_path / "bytes")
