@@ -23,7 +23,6 @@ from browser_agent.actions import (
     Upload,
     WaitFor,
 )
-from browser_agent.actions.perform import perform
 from browser_agent.browser.browser import Browser
 from browser_agent.browser.limits import Folders
 from browser_agent.browser.window import Window
@@ -65,12 +64,6 @@ async def test_clicking_a_link_waits_for_the_page_it_leads_to(window: Window, la
     assert "It came." in seen(outcome).text
 
 
-async def test_what_a_click_fetches_is_waited_for(window: Window, lab: str) -> None:
-    page = await visit(window, f"{lab}/index.html")
-    outcome = await do(window, Click(kind="click", ref=ref(page, "button", "Fetch")))
-    assert "It arrived" in seen(outcome).text
-
-
 @pytest.mark.parametrize("name", ["Table", "Push", "A new tab"])
 async def test_actions_stop_at_the_first_that_replaces_the_page(window: Window, lab: str, name: str) -> None:
     page = await visit(window, f"{lab}/index.html")
@@ -90,16 +83,6 @@ async def test_actions_stop_at_the_first_that_cannot_be_done(window: Window, lab
     assert [result.kind for result in outcome.results] == ["done", "unknown_ref"]
     assert outcome.skipped == 1
     assert "Item 2" in seen(outcome).text
-
-
-async def test_a_ref_of_an_earlier_look_names_what_is_most_like_it_now(window: Window, lab: str) -> None:
-    before = await visit(window, f"{lab}/index.html")
-    after = await visit(window, f"{lab}/index.html")
-    old, new = ref(before, "button", "Grow"), ref(after, "button", "Grow")
-    assert old != new
-    outcome = await do(window, Click(kind="click", ref=old))
-    assert outcome.kind == "unknown_ref"
-    assert new in outcome.message
 
 
 async def test_a_ref_whose_element_is_gone_is_stale_at_once(window: Window, lab: str) -> None:
@@ -315,15 +298,6 @@ async def test_reading_pages_and_parts_shows_them_in_full(window: Window, lab: s
     assert "Item 1[" in part.text
     beyond = seen(await do(window, Read(kind="read", page=999)))
     assert beyond.page == page.pages
-
-
-async def test_looking_twice_at_an_unchanged_page_gives_the_same_fingerprint_and_refs(window: Window, lab: str) -> None:
-    first = await visit(window, f"{lab}/index.html")
-    second = seen(await perform(window, []))
-    assert second.fingerprint == first.fingerprint
-    assert second.text == first.text
-    grown = seen(await do(window, Click(kind="click", ref=ref(second, "button", "Grow"))))
-    assert grown.fingerprint != first.fingerprint
 
 
 async def test_typing_replaces_what_stood_there_whatever_the_field(window: Window, lab: str) -> None:

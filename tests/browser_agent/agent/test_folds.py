@@ -69,13 +69,6 @@ def test_a_fold_of_the_latest_step_pays_and_one_before_much_of_the_past_waits_fo
     assert tiles(session) == [(1,), (5,)]
 
 
-def test_a_fold_that_cannot_be_made_is_refused_when_it_is_decided(session: Session) -> None:
-    for fold in ({"summary": "x " * 2_000}, {"summary": "None.", "first_step": 90}):
-        folds, refused = add_fold(session, Folds(), decided(**fold), str)
-        assert folds == Folds()
-        assert refused.startswith("the fold was refused: ")
-
-
 async def test_folds_that_wait_are_committed_at_the_end_and_what_is_refused_is_handed_back(session: Session) -> None:
     journal = Journal(session, 8_000, None, Secrets())
     for n in (1, 2):

@@ -41,15 +41,6 @@ def extract(session: Session, extracted: Extracted) -> str:
     return act(session, ExtractValues(kind="extract", wanted=wanted), page(SHOP, rows, extracted))[1]
 
 
-def test_values_taken_off_a_page_stand_once_as_rows_under_its_address(session: Session) -> None:
-    ref = extract(session, Extracted(value=LAMPS, missing=("price",)))
-    assert json.loads(session.recall(ref).text) == {"now_at": SHOP, "extracted": LAMPS, "missing": ["price"]}
-    view = session.view().text
-    assert view.count("lamp-c | 94 g") == view.count("lamp-c") == 1
-    assert view.index(SHOP) < view.index("lamp-a")
-    assert "price" in view
-
-
 def test_values_taken_off_a_page_outlast_the_pages_read_after_it(session: Session) -> None:
     session.record_turn(user="Which of the lamps is the lightest?")
     extract(session, Extracted(value=LAMPS))

@@ -8,7 +8,7 @@ import anyio.to_thread
 import pytest
 
 from browser_agent.browser import process as provision
-from browser_agent.browser.process import find_browsers, provide
+from browser_agent.browser.process import provide
 from browser_agent.cli.browse import pydoc_site
 from ctxfold.errors import BrowserMissing
 
@@ -49,14 +49,6 @@ def answers(monkeypatch: pytest.MonkeyPatch) -> Answers:
         return ran
 
     return start
-
-
-def test_installed_browsers_are_found_by_name_and_each_once(bare: Path) -> None:
-    chrome = _program(bare / "google-chrome")
-    (bare / "chrome").symlink_to(chrome)
-    chromium = _program(bare / "chromium")
-    (bare / "msedge").write_text("not a program")
-    assert list(find_browsers()) == [chrome, chromium]
 
 
 async def test_the_download_comes_first_and_its_browser_is_used(bare: Path, tmp_path: Path, answers: Answers) -> None:

@@ -147,17 +147,6 @@ async def _crash(window: Window) -> str:
     return next(iter(window.last.refs))
 
 
-async def test_a_page_that_closes_itself_is_an_outcome(window: Window, lab: str, serve: Serve) -> None:
-    site = serve({"/": "<button onclick='window.close()'>Close</button>"})
-    page = await visit(window, f"{lab}/index.html")
-    opened = seen(await do(window, Click(kind="click", ref=ref(page, "link", "A new tab"))))
-    assert len(opened.tabs) == 2
-    page = await visit(window, f"{site.url}/")
-    outcome = await do(window, Click(kind="click", ref=ref(page, "button", "Close")))
-    assert outcome.observation is not None
-    assert seen(await perform(window, [])).tabs[-1].current
-
-
 async def test_a_page_still_on_its_way_says_so_and_comes_when_waited_for(window: Window, serve: Serve) -> None:
     site = serve({})
     window.limits = replace(LIMITS, navigation=0.5)

@@ -1,13 +1,11 @@
 """The explorer searches, follows, answers with a quote, and says when it found nothing."""
 
-from urllib.parse import urlencode
-
 import pytest
 
 from browser_agent.actions import Answer, GiveUp, Navigate
 from browser_agent.deciders import DecidedStep, Situation
-from browser_agent.deciders.explorer import MOST_LOADS, Explorer, split_task
-from browser_agent.observation import IndexedPage, IndexedWord, Observation, SiteIndex
+from browser_agent.deciders.explorer import MOST_LOADS, Explorer
+from browser_agent.observation import Observation
 from ctxfold import Session
 from tests.browser_agent.deciders.pages import COPYING, ORIGIN, WATCHING, heading, page
 
@@ -66,30 +64,6 @@ async def test_what_no_page_answers_is_declined_with_the_nearest_passages():
     assert "no passage" in end.reason
     decided, _, _ = await explore("Which exception does numpy.linalg.svd raise for a singular matrix?", site)
     assert isinstance(decided.decision.actions[0], GiveUp)
-
-
-async def test_a_sites_index_says_which_pages_are_read_first():
-    task = "What is raised when source and target are the same file?"
-    paths = ("library/tempfiles.html", "library/files.html", "library/watch.html")
-    pages = tuple(IndexedPage(url=f"{ORIGIN}{path}", title=path) for path in paths)
-    told = {"source": (1,), "target": (1,), "file": (0, 1), "raised": (1,)}
-    index = SiteIndex(pages=pages, words=tuple(IndexedWord(word=word, pages=listed) for word, listed in told.items()))
-    results = page(
-        f"search?{urlencode({'area': 'all', 'q': task.removesuffix('?')})}",
-        "Results",
-        heading("Results", "None."),
-        links={"Home": ""},
-        search=True,
-    )
-    site = {
-        "": page("", "Home", search=True),
-        results.url.removeprefix(ORIGIN): results.model_copy(update={"index": index}),
-    }
-    site["library/files.html"] = COPYING
-    decided, opened, _ = await explore(task, site)
-    assert opened[1].startswith("search?")
-    assert opened[2] == "library/files.html"
-    assert isinstance(decided.decision.actions[0], Answer)
 
 
 async def test_it_opens_no_more_pages_than_it_may():
@@ -152,19 +126,3 @@ async def test_where_one_of_several_questions_has_no_answer_it_is_named():
     assert "bicycles" in end.reason
     assert "Europe" not in end.reason
     assert "£14" in decided.candidates[0].quote
-
-
-@pytest.mark.parametrize(
-    ("task", "questions"),
-    [
-        (
-            "I use a handler. Will the log roll over? It is 3.11.",
-            ["I use a handler. Will the log roll over? It is 3.11."],
-        ),
-        ("1. Who founded Acme?\n2. Where is the office?\n", ["Who founded Acme?", "Where is the office?"]),
-        ("Find the mug\nFind the vase", ["Find the mug", "Find the vase"]),
-        ("What does the mug cost? And why?", ["What does the mug cost? And why?"]),
-    ],
-)
-def test_a_task_is_split_at_its_question_marks_else_at_its_lines(task, questions):
-    assert list(split_task(task)) == questions

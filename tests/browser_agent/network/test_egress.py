@@ -89,20 +89,6 @@ async def _refused(tab: Window, port: int) -> None:
         await asyncio.sleep(0.02)
 
 
-async def test_a_click_that_leads_where_it_may_not_is_refused_in_words(
-    guarded: Browser, tab: Window, serve: Serve
-) -> None:
-    there = serve({})
-    here = serve({"/": f"<a href='{there.url}/x'>Out</a> <a href='/to?url={there.url}/y'>Round</a>"})
-    guarded.permit(f"{here.url}/")
-    for name in ("Out", "Round"):
-        page = await visit(tab, f"{here.url}/")
-        outcome = await do(tab, Click(kind="click", ref=ref(page, "link", name)))
-        assert outcome.kind == "refused"
-        assert there.url not in outcome.message
-    assert there.seen == []
-
-
 async def test_a_refused_page_leaves_an_empty_tab_and_nothing_to_read(
     guarded: Browser, tab: Window, serve: Serve
 ) -> None:

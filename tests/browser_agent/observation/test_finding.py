@@ -4,7 +4,7 @@ import pytest
 
 from browser_agent.observation import Observation
 from browser_agent.observation.capture import Capture, Structure
-from browser_agent.observation.observe import Lean, Part, Places, View, observe
+from browser_agent.observation.observe import Part, Places, View, observe
 from ctxfold.tokens import count
 
 pytestmark = pytest.mark.anyio
@@ -65,21 +65,6 @@ def test_what_is_left_out_is_named_by_the_headings_it_stands_under() -> None:
     assert f"{shown} of 40 places" in text
     assert f"… {40 - shown} more in Postage[e3]" in text
     assert count(text) <= 200
-
-
-def test_the_number_of_a_page_holds_where_less_room_is_left() -> None:
-    long = MINUTES + "".join(
-        f"\n  - paragraph [ref=e{100 + n}]: Point {n} was put off to the spring." for n in range(90)
-    )
-    wide, narrow = (page(long, Part(page=2), budget, pages=600) for budget in (600, 250))
-    assert (wide.pages, narrow.pages) == (wide.pages, wide.pages)
-    lines = [line for line in wide.text.split("\n") if line.startswith("Point")]
-    fewer = [line for line in narrow.text.split("\n") if line.startswith("Point")]
-    assert fewer == lines[: len(fewer)]
-    assert f"… {len(lines) - len(fewer)} more lines of this page: read it by itself" in narrow.text
-    assert narrow.tokens <= 250
-    marked = page(long, Lean(), 250, pages=600)
-    assert [cut.page for cut in marked.cut] == [cut.page for cut in marked.cut if cut.page and cut.page <= wide.pages]
 
 
 def test_several_queries_are_looked_for_at_once_and_each_is_counted() -> None:

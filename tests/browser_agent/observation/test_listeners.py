@@ -1,6 +1,5 @@
 """What a page's scripts listen on, and controls without words: each has a ref and can be told from the others."""
 
-import re
 from collections.abc import Callable
 
 import pytest
@@ -24,11 +23,6 @@ list.ondragover = event => event.preventDefault()
 list.ondrop = () => say('dropped')
 document.body.addEventListener('click', () => document.body.dataset.clicks = 1)
 </script>"""
-
-ICONS = """<title>Icons</title><style>.shop { display: inline-block; width: 20px; height: 20px; background-image: url(/pictures/cart.png?v=2) }</style>
-<button><i class="fa fa-trash"></i></button> <span class=shop onclick=1></span> <button>Words</button> <button class=b><svg width=9 height=9><path class=stroke d=""/></svg></button>
-<div title=Copy><svg width=20 height=20 onclick=1><path d="M0 0h20v20z"/></svg></div>
-<svg width=40 height=20><circle r=9 cx=9 cy=9 fill=#00ff00 onclick=1></circle><rect width=9 height=9 x=20 onclick=1></rect></svg>"""
 
 
 ROWS = """<title>Rows</title><div style="cursor: pointer" onclick="out.textContent = 'opened'"><p>Letter <b>one</b></p>
@@ -78,14 +72,3 @@ async def test_looking_changes_nothing_that_stays_nor_anything_a_page_watches(wi
     assert await window.page.evaluate("() => getComputedStyle(word).cursor + getComputedStyle(word).display") == (
         "autoinline"
     )
-
-
-async def test_a_control_without_words_is_called_by_its_picture_its_classes_or_its_shape(
-    window: Window, serve: Serve
-) -> None:
-    page = await visit(window, f"{serve({'/': ICONS}).url}/")
-    for name in ("fa fa-trash", "cart", "b", "circle #00ff00", "rect #000000"):
-        assert any(name in one.name and one.name.startswith("(icon ") for one in page.refs.values()), name
-        assert f"(icon {name}" in page.text
-    assert 'button "Words"[' in page.text
-    assert re.search(r"Copy ?\[\w+\]", page.text)

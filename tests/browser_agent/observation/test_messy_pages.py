@@ -26,13 +26,10 @@ PAGES = {
     "onmouseup = () => held = null; onmousemove = e => { const over = held && [...l.children].find(one => one !== held && one.getBoundingClientRect().top <= e.y && e.y < one.getBoundingClientRect().bottom);"
     "if (over) { const middle = over.getBoundingClientRect().top + 20; if (e.y < last && e.y < middle) over.before(held); if (e.y > last && e.y > middle) over.after(held) } last = e.y }</script>",
     "/closed": SHADOW + ".innerHTML = '<p>Inside the card</p><button>Buy inside</button>' } })</script><x-card></x-card>",
-    "/canvas": "<h1>Chart</h1><canvas width=400 height=300></canvas>",
-    "/pdf": "<h1>Paper</h1><embed type=application/pdf src=/paper.pdf width=300 height=300>",
     "/private": "<h1>Board</h1><iframe src=http://10.9.8.7/></iframe>",
     "/late": "<h1>Late</h1><button onclick=\"setTimeout(() => out.textContent = 'Arrived late', 200); fetch('/slow?s=0.3')\">Load</button><p id=out></p>",
     "/frames": "<h1>Outer</h1><iframe srcdoc=\"<button onclick=&quot;this.textContent = 'Pressed'&quot;>In the frame</button>\"></iframe>",
     "/clickable": "<div style='cursor:pointer' onclick=\"out.textContent = 'Opened the card'\">A whole card</div><p id=out></p>",
-    "/empty": "",
 }  # fmt: skip
 
 
@@ -99,11 +96,6 @@ async def test_what_a_closed_component_holds_is_read_and_pressed(window: Window,
     assert (await press(window, page, "button", "Buy inside")).ok
 
 
-async def test_what_is_drawn_is_said_to_be(window: Window, site: Site) -> None:
-    assert "a canvas of 400x300" in (await visit(window, f"{site.url}/canvas")).text
-    assert f"a PDF of 300x300 at {site.url}/paper.pdf" in (await visit(window, f"{site.url}/pdf")).text
-
-
 async def test_a_frame_of_the_private_network_names_what_would_let_it_through(guarded: Browser, site: Site) -> None:
     page = await visit(await guarded.window(), f"{site.url}/private")
     assert "# Board" in page.text
@@ -123,9 +115,3 @@ async def test_what_a_press_brings_is_seen(
 ) -> None:
     page = await visit(window, f"{site.url}{path}")
     assert then in seen(await press(window, page, role, name)).text
-
-
-async def test_an_empty_page_is_one(window: Window, site: Site) -> None:
-    page = await visit(window, f"{site.url}/empty")
-    assert page.refs == {} or not any(one.role == "button" for one in page.refs.values())
-    assert page.tokens < 40

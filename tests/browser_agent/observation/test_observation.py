@@ -159,15 +159,6 @@ async def test_text_nobody_can_see_is_left_out_and_counted(window: Window, lab: 
     assert "no such words" in found.text
 
 
-async def test_what_is_plain_to_see_stays_beside_what_is_not(window: Window, lab: str) -> None:
-    text = (await visit(window, f"{lab}/unseen.html")).text
-    assert "Plain to see." in text
-    assert "Before after" in text
-    assert text.count("Said twice") == 1
-    assert "Home[" in text
-    assert "Zerowidth and turned" in text
-
-
 async def test_a_control_out_of_sight_stays_and_is_marked(window: Window, lab: str) -> None:
     page = await visit(window, f"{lab}/unseen.html")
     veiled = control(page, "button", "VEILED press me now")
@@ -180,13 +171,6 @@ async def test_what_the_task_needs_comes_into_view_wherever_it_stands(window: Wi
     assert "Item 97[" not in plain.text
     asked = await visit(window, f"{lab}/table.html", need="edit item 97")
     assert "Item 97[" in asked.text
-
-
-async def test_a_page_scrolled_to_an_anchor_shows_what_stands_there(window: Window, serve: Serve) -> None:
-    paragraphs = "".join(f"<h2 id=h{n}>Heading {n}</h2><p>{f'Word{n} ' * 60}</p>" for n in range(60))
-    site = serve({"/": f"<title>Long</title><main>{paragraphs}</main>"})
-    assert "Word50" not in (await visit(window, f"{site.url}/")).text
-    assert "Word50" in (await visit(window, f"{site.url}/#h50")).text
 
 
 async def test_a_page_that_bends_javascript_itself_is_still_seen_without_its_passwords(

@@ -4,10 +4,9 @@ from collections.abc import Callable
 
 import pytest
 
-from browser_agent.actions import Check, Click, FieldValue, FillForm, Find, Navigate, PageAction, Read
+from browser_agent.actions import Check, Click, FieldValue, FillForm, PageAction, Read
 from browser_agent.actions.perform import perform
 from browser_agent.browser.window import Window
-from ctxfold.tokens import count
 from tests.browser_agent.doing import seen, visit
 from tests.sites.server import Site
 
@@ -32,26 +31,6 @@ def boat(name: str, years: int = 3) -> str:
 
 def click(name: str) -> Click:
     return Click(kind="click", ref=name)
-
-
-async def test_each_of_many_finds_shows_the_sentences_before_a_tab_that_is_called_so(
-    reader: Window, serve: Serve
-) -> None:
-    names = ["Alcyone", "Betelgeuse", "Capella", "Deneb", "Electra", "Fomalhaut", "Gemma"]
-    site = serve({f"/{name}": boat(name, n + 2) for n, name in enumerate(names)})
-    acts: list[PageAction] = []
-    for name in names:
-        acts += [
-            Navigate(kind="navigate", url=f"{site.url}/{name}"),
-            click("Freight & guarantee"),
-            Find(kind="find", query=("islands", "mainland", "months", "years", "guarantee", "freight")),
-        ]
-    texts = (await perform(reader, acts)).texts
-    assert len(texts) == len(names)
-    for n, text in enumerate(texts):
-        assert "Goes to the mainland and to both islands by barge." in text
-        assert f"{n + 2} years, rigging 12 months." in text
-    assert sum(map(count, texts)) <= 900
 
 
 async def test_the_second_read_of_a_page_in_one_call_shows_what_changed(reader: Window, serve: Serve) -> None:

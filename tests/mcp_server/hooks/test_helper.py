@@ -90,9 +90,7 @@ def test_the_first_hook_starts_it_and_the_next_imports_no_session() -> None:
     assert done.stdout.endswith(b"False\n")
 
 
-@pytest.mark.parametrize(
-    "said", [b"", b"x", TAKEN, TAKEN + b"\0\0", TAKEN + (9).to_bytes(8, "big") + b"half", TAKEN + b"\0" * 8 + b"more"]
-)
+@pytest.mark.parametrize("said", [b"", TAKEN + (9).to_bytes(8, "big") + b"half", TAKEN + b"\0" * 8 + b"more"])
 def test_a_wrong_answer_is_none(said: bytes) -> None:
     with closing(socket.socket(socket.AF_UNIX)) as line:
         line.bind(place())

@@ -102,13 +102,6 @@ def test_a_file_that_does_not_parse_is_refused_by_its_name(host: InstallHost) ->
         plan_install(host, LAUNCHES["linux"], path, "{[ nonsense", None)
 
 
-def test_a_toml_table_between_others_is_replaced_and_dropped_in_its_place() -> None:
-    text = '[mcp_servers.a]\nx = 1 # one\n\n[mcp_servers.ctxfold]\ncommand = "old"\n\n[z]\ny = 2\n'
-    put = TOML.put(text, HOSTS["codex"].path, {"command": "new", "args": ["serve"]})
-    assert put.index("[mcp_servers.a]") < put.index("[mcp_servers.ctxfold]") < put.index("[z]")
-    assert TOML.drop(put, HOSTS["codex"].path) == "[mcp_servers.a]\nx = 1 # one\n\n[z]\ny = 2\n"
-
-
 def test_rights_and_links_stay_and_a_new_file_is_private() -> None:
     home = Path(os.environ["HOME"])
     real = home / "dotfiles.json"
@@ -123,20 +116,6 @@ def test_rights_and_links_stay_and_a_new_file_is_private() -> None:
     assert "ctxfold" in real.read_text()
     CliRunner().invoke(install, ["claude-code"])
     assert stat.S_IMODE((home / ".claude.json").stat().st_mode) == 0o600
-
-
-def test_a_store_named_in_this_shell_is_named_again_to_the_host(
-    ctxfold_home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    CliRunner().invoke(install, ["cursor"])
-    path = Path(os.environ["HOME"]) / ".cursor" / "mcp.json"
-    assert json.loads(path.read_text())["mcpServers"]["ctxfold"]["args"][-2:] == [
-        "--store",
-        str(ctxfold_home / "ctxfold.db"),
-    ]
-    monkeypatch.delenv("CTXFOLD_HOME")
-    CliRunner().invoke(install, ["cursor"])
-    assert json.loads(path.read_text())["mcpServers"]["ctxfold"]["args"][-1] == "serve"
 
 
 def test_without_a_command_of_ours_its_python_takes_no_module_of_the_working_directory(

@@ -63,25 +63,6 @@ async def test_a_session_is_opened_recorded_folded_read_recalled_and_undone(conn
         assert redone == "redone the fold of s1-s2 into b1 · now on main · tip s2"
 
 
-async def test_text_that_is_json_stays_the_text_it_was(connect: Connect) -> None:
-    async with connect() as client:
-        await call(client, "open_session", session="paris-trip")
-        await call(client, "record", session="paris-trip", user='{"a": [1, 2]}')
-        await call(client, "record", session="paris-trip", note="[1]", reply="null", found="{}")
-    with Session.open("paris-trip") as session:
-        assert [session.recall(f"s1.{k}").text for k in (1, 2, 3)] == ['{"a": [1, 2]}', "{}", "null"]
-
-
-async def test_results_without_ids_answer_the_calls_in_their_order(connect: Connect) -> None:
-    step = {"calls": [{"name": "a"}, {"name": "b", "id": "x"}], "results": [{"text": "first"}, {"text": "second"}]}
-    async with connect() as client:
-        await call(client, "open_session", session="paris-trip")
-        await call(client, "record", session="paris-trip", step=step)
-        recalled = await call(client, "recall", session="paris-trip", ref="s1")
-        assert "second" in recalled.partition("result x\n")[2]
-        assert "second" not in recalled.partition("result x\n")[0]
-
-
 async def test_a_result_that_comes_late_is_kept_with_its_step(connect: Connect) -> None:
     async with connect() as client:
         await call(client, "open_session", session="paris-trip")
