@@ -111,6 +111,10 @@ def test_a_structure_is_shortened_within_its_schema_and_says_so(host: Peer) -> N
     assert "of 900" in short["ctxfold"]
 
 
+def test_a_structure_that_its_schema_closes_passes_whole(host: Peer) -> None:
+    assert len(host.call("strict")["structuredContent"]["rows"]) == 900
+
+
 def test_requests_of_the_server_and_progress_reach_the_host(host: Peer) -> None:
     host.send({"jsonrpc": "2.0", "id": 900, "method": "tools/call", "params": {"name": "sample"}})
     assert host.read() == {"jsonrpc": "2.0", "id": "s1", "method": "sampling/createMessage", "params": {"messages": []}}
