@@ -11,7 +11,7 @@ def main() -> None:
     with Session.open("weekend", goal="Plan a weekend in Lyon", store=":memory:") as session:
         session.record_turn(user="Find a flight to Lyon on May 12 and book a hotel. No more than 400 EUR in total.")
         plan = session.plan()
-        assert plan.items == plan.constraints == (), "nothing is guessed from words"
+        assert [*plan.items, *plan.constraints] == [], "nothing is guessed from words"
         session.plan(
             todo=["Find a flight to Lyon on May 12", "book a hotel"], constraints=["No more than 400 EUR in total"]
         )

@@ -206,7 +206,9 @@ START = "the start address"
 
 
 class Run:
-    """Carries out a task: `decider` decides each step, `journal` records it, `window` performs it, all within `terms`."""
+    """Carries out a task: `decider` decides each step, `journal` records it, `window` performs it, all
+    within `terms`.
+    """
 
     def __init__(self, task: str, decider: Decider, journal: Journal, window: Window, terms: Terms) -> None:
         self._task = task

@@ -23,7 +23,7 @@ from playwright.async_api import Browser as Chromium
 from playwright.async_api import Error, Playwright, ProxySettings, async_playwright
 
 from browser_agent.browser.reaper import Reaper
-from ctxfold.cli.doctor import Check
+from ctxfold.cli.doctor import HealthCheck
 from ctxfold.config import NODE, child_environment, driver_program, kept_from_children, node_at
 from ctxfold.errors import BrowserGone, BrowserMissing
 
@@ -195,15 +195,15 @@ def _read_version(path: Path) -> str:
     return ""
 
 
-def browser() -> Check:
-    """Check that there is a browser to drive, an installed one or the one Playwright keeps."""
+def browser() -> HealthCheck:
+    """HealthCheck that there is a browser to drive, an installed one or the one Playwright keeps."""
     first = next(find_browsers(), None) or next(find_browsers(anyio.run(_find_own)), None)
     if first is None:
-        return Check(
+        return HealthCheck(
             "browser", False, "no Chrome, Chromium or Edge; `ctxfold browse` will try to provide one", name_fix()
         )
     rights = "; run as root, so without its sandbox" if is_root() else ""
-    return Check("browser", True, f"{_read_version(first) or first.name} at {first}{rights}", "")
+    return HealthCheck("browser", True, f"{_read_version(first) or first.name} at {first}{rights}", "")
 
 
 async def _find_own() -> Path:

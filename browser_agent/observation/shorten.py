@@ -104,7 +104,9 @@ def is_links(block: Block) -> bool:
 
 
 def find_own(blocks: Sequence[Block], before: Before) -> tuple[int, ...]:
-    """Return the places of the blocks that are not of menus the reader saw on other pages; all if there are no others."""
+    """Return the places of the blocks that are not of menus the reader saw on other pages; all if there
+    are no others.
+    """
     names = name_lines(blocks) if before.known else [""] * len(blocks)
     own = tuple(place for place, name in enumerate(names) if name[:1] != _MENU or name not in before.known)
     return own or tuple(range(len(blocks)))

@@ -116,7 +116,9 @@ LAST_FAILURE = "last-failure.txt"
 
 
 def run(command: click.Command, arguments: Sequence[str] | None = None) -> int:
-    """Run a command to its end. Returns the exit code: 0 done, 1 not achieved, 2 usage, 3 environment, 130 interrupted."""
+    """Run a command to its end. Returns the exit code: 0 done, 1 not achieved, 2 usage, 3 environment,
+    130 interrupted.
+    """
     _prepare_streams()
     streams = sys.stdout, sys.stderr
     try:

@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 
 
 def ask_decider(model: str | None, decision: str, session: Session, *arguments: object) -> Any:
-    """Make and apply a decision, by the model that is named or set, else by the embedded decider. Returns its result."""
+    """Make and apply a decision, by the model that is named or set, else by the embedded decider.
+    Returns its result.
+    """
     import anyio
 
     from ctxfold.models import helpers

@@ -31,7 +31,7 @@ from ctxfold.text.words import counted
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class HealthCheck:
     """One thing looked at. `fix`: the next move where it does not work, a command where there is one; `required`:
     whether ctxfold is of no use without it.
     """
@@ -51,43 +51,47 @@ REACH_SECONDS = 3.0
 """How long a model's server may take to answer at all."""
 
 
-def run_checks(store: str | None = None) -> tuple[Check, ...]:
+def run_checks(store: str | None = None) -> tuple[HealthCheck, ...]:
     """Look at everything: the core's own first, then what other packages bring. `store`: a store's path or URL, the
     configured one for None.
     """
     return (_check_python(), _check_store(store), _check_sqlite(), _check_tokens(), *_check_models(), *_load_others())
 
 
-def _load_others() -> list[Check]:
+def _load_others() -> list[HealthCheck]:
     found = []
     for entry in sorted(entry_points(group=GROUP), key=lambda entry: entry.name):
         try:
-            look: Callable[[], Check] = entry.load()
+            look: Callable[[], HealthCheck] = entry.load()
         except ImportError as error:
-            found.append(Check(entry.name, False, f"does not load ({error})", "pip install --force-reinstall ctxfold"))
+            found.append(
+                HealthCheck(entry.name, False, f"does not load ({error})", "pip install --force-reinstall ctxfold")
+            )
         else:
             found.append(look())
     return found
 
 
-def _check_python() -> Check:
+def _check_python() -> HealthCheck:
     fact = f"{platform.python_version()} at {sys.executable}"
-    return Check("python", sys.version_info >= LEAST_PYTHON, fact, "install Python 3.11 or newer")
+    return HealthCheck("python", sys.version_info >= LEAST_PYTHON, fact, "install Python 3.11 or newer")
 
 
-def _check_store(named: str | None) -> Check:
+def _check_store(named: str | None) -> HealthCheck:
     try:
         place = named or default_store()
         if "://" not in place and not place.startswith("file:") and not Path(place).exists():
             return _check_place(Path(place))
         found, scrubbed = _look_into(place)
     except CtxfoldError as error:
-        return Check("store", False, str(error), "set CTXFOLD_HOME to a folder of your own, or move that file away")
+        return HealthCheck(
+            "store", False, str(error), "set CTXFOLD_HOME to a folder of your own, or move that file away"
+        )
     fact = f"{place} ({counted(found, 'session')})"
     if scrubbed:
-        return Check("store", True, fact)
+        return HealthCheck("store", True, fact)
     fact += " still holds bytes of what was redacted or deleted: another process is at work in it, or the disk is full"
-    return Check(
+    return HealthCheck(
         "store", False, fact, "wait for that process or end it, or free some space; then run `ctxfold doctor` again"
     )
 
@@ -106,44 +110,44 @@ def _look_into(place: str) -> tuple[int, bool]:
         return found, kept.finish()
 
 
-def _check_place(store: Path) -> Check:
+def _check_place(store: Path) -> HealthCheck:
     """Whether a store that is not there yet can be made."""
     folder = next(parent for parent in store.absolute().parents if parent.exists())
     writable = folder.is_dir() and os.access(folder, os.W_OK | os.X_OK)
     fact = f"{store} (not there yet; made on first use)" if writable else f"{folder} cannot be written to"
-    return Check("store", writable, fact, "set CTXFOLD_HOME to a folder you may write to")
+    return HealthCheck("store", writable, fact, "set CTXFOLD_HOME to a folder you may write to")
 
 
-def _check_sqlite() -> Check:
+def _check_sqlite() -> HealthCheck:
     from ctxfold.store.sqlite import sqlite_version
 
-    return Check("sqlite", True, sqlite_version())
+    return HealthCheck("sqlite", True, sqlite_version())
 
 
-def _check_tokens() -> Check:
+def _check_tokens() -> HealthCheck:
     from ctxfold.tokens import encoding
 
     fix = "pip install --force-reinstall ctxfold"
     try:
         table = encoding()
     except CtxfoldError as error:
-        return Check("tokens", False, str(error), fix)
-    return Check("tokens", True, f"{table.name}, {table.n_vocab:,} tokens, checksum as packed")
+        return HealthCheck("tokens", False, str(error), fix)
+    return HealthCheck("tokens", True, f"{table.name}, {table.n_vocab:,} tokens, checksum as packed")
 
 
-def _check_models() -> list[Check]:
+def _check_models() -> list[HealthCheck]:
     """The key, the settings file, each role's model, and each server of its own. No key is shown, or sent."""
     try:
         max_cost()
         agent = role_setting("agent")
     except CtxfoldError as error:
-        return [Check("settings", False, str(error), "mend the settings, or move them away")]
-    roles, servers = list[Check](), dict[str, None]()
+        return [HealthCheck("settings", False, str(error), "mend the settings, or move them away")]
+    roles, servers = list[HealthCheck](), dict[str, None]()
     for role in ROLES:
         try:
             setting = role_setting(role)
         except CtxfoldError as error:
-            roles.append(Check(role, False, str(error), f"set CTXFOLD_{role.upper()}_MODEL"))
+            roles.append(HealthCheck(role, False, str(error), f"set CTXFOLD_{role.upper()}_MODEL"))
             continue
         roles.append(_check_role(role, setting))
         servers |= {setting.endpoint: None} if setting.endpoint else {}
@@ -153,24 +157,24 @@ def _check_models() -> list[Check]:
     return [_check_key(agent.model), _check_settings(), *roles, *(_check_endpoint(*each) for each in own + named)]
 
 
-def _check_key(agent: str | None) -> Check:
+def _check_key(agent: str | None) -> HealthCheck:
     credential = endpoint().credential
     if credential is None and agent != EXPLORER:
-        return Check("key", True, f"none of Anthropic's is set; {agent} decides")
+        return HealthCheck("key", True, f"none of Anthropic's is set; {agent} decides")
     if credential is None:
         fact = "none set, so the embedded explorer decides; with a key Claude does"
-        return Check("key", False, fact, "export ANTHROPIC_API_KEY=sk-ant-…", required=False)
-    return Check("key", True, f"{credential} is set")
+        return HealthCheck("key", False, fact, "export ANTHROPIC_API_KEY=sk-ant-…", required=False)
+    return HealthCheck("key", True, f"{credential} is set")
 
 
-def _check_settings() -> Check:
+def _check_settings() -> HealthCheck:
     path = settings_file()
     there = str(path) if path.exists() else f"{path} (not there: variables and defaults alone)"
     limit = max_cost()
-    return Check("settings", True, there if limit is None else f"{there}; a run may cost ${limit:g}")
+    return HealthCheck("settings", True, there if limit is None else f"{there}; a run may cost ${limit:g}")
 
 
-def _check_role(role: Role, setting: RoleSetting) -> Check:
+def _check_role(role: Role, setting: RoleSetting) -> HealthCheck:
     """One role: its model, and where that, its server and its key come from. The agent's model is called `model`, as
     its option is.
     """
@@ -178,38 +182,38 @@ def _check_role(role: Role, setting: RoleSetting) -> Check:
 
     name = "model" if role == "agent" else role
     if setting.model is None:
-        return Check(name, True, "the embedded decider")
+        return HealthCheck(name, True, "the embedded decider")
     if setting.role != role:
-        return Check(name, True, f"as the {setting.role}")
+        return HealthCheck(name, True, f"as the {setting.role}")
     try:
         load(setting.model, role)
         notice = spending().notice if role == "agent" else ""
     except CtxfoldError as error:
         variable = "CTXFOLD_MODEL" if role == "agent" else f"CTXFOLD_{role.upper()}_MODEL"
-        return Check(name, False, str(error), f"set {variable} to one that can be used, or unset it")
+        return HealthCheck(name, False, str(error), f"set {variable} to one that can be used, or unset it")
     if setting.model == EXPLORER:
-        return Check(name, True, setting.model)
+        return HealthCheck(name, True, setting.model)
     server = f", at {setting.endpoint}" if setting.endpoint else ""
     key = f", key from {setting.key[0]}" if setting.key else ""
     said = f" ({notice})" if notice else ""
-    return Check(name, True, f"{setting.model}{server}{key}, by {setting.source}{said}")
+    return HealthCheck(name, True, f"{setting.model}{server}{key}, by {setting.source}{said}")
 
 
-def _check_endpoint(url: str, source: str) -> Check:
+def _check_endpoint(url: str, source: str) -> HealthCheck:
     """Whether a model's server answers at all; any status is an answer."""
     import urllib.error
     import urllib.request
 
     try:
         with urllib.request.urlopen(f"{url.removesuffix('/v1')}/v1/models", timeout=REACH_SECONDS):
-            return Check("endpoint", True, f"{url} answers", required=False)
+            return HealthCheck("endpoint", True, f"{url} answers", required=False)
     except urllib.error.HTTPError as answer:
         answer.close()
-        return Check("endpoint", True, f"{url} answers", required=False)
+        return HealthCheck("endpoint", True, f"{url} answers", required=False)
     except (OSError, ValueError) as error:
         reason = getattr(error, "reason", error)
         fix = f"start that server, or correct {source}"
-        return Check("endpoint", False, f"{url} does not answer ({reason})", fix, required=False)
+        return HealthCheck("endpoint", False, f"{url} does not answer ({reason})", fix, required=False)
 
 
 LEAST = 40
@@ -237,7 +241,7 @@ def doctor(context: click.Context, as_json: bool, store: str | None) -> None:
         context.exit(3)
 
 
-def _format_check(check: Check) -> str:
+def _format_check(check: HealthCheck) -> str:
     """One check: its mark, name and fact; beneath, the fix on a line of its own, ready to be copied."""
     mark = "ok" if check.ok else "FAIL" if check.required else "-"
     fact = textwrap.fill(

@@ -40,7 +40,9 @@ budget_option: Decorator = click.option(
 
 
 def model_option(function: Callable[..., int | None]) -> Callable[..., int | None]:
-    """Add `--model` and `--endpoint` to a command, which receives both as `model`: the name, then `@` and the server."""
+    """Add `--model` and `--endpoint` to a command, which receives both as `model`: the name, then `@`
+    and the server.
+    """
 
     @wraps(function)
     def run(*given: Any, model: str | None, endpoint: str | None, **options: Any) -> int | None:

@@ -365,7 +365,8 @@ class LogRows(_Tables):
         """Keep a record. It can be searched from here on."""
         ((made,),) = self._put(
             "record", "RETURNING id", session=session, step=record.step, k=record.k, at=record.at or record.step,
-            kind=record.kind, origin=record.origin, call_id=record.call_id, entry=entry, shown=shown, form=form, idempotency=idempotency,
+            kind=record.kind, origin=record.origin, call_id=record.call_id, entry=entry, shown=shown, form=form,
+            idempotency=idempotency,
         )  # fmt: skip
         self._search.add(made, record.text)
 
@@ -465,7 +466,9 @@ class Writing(Reading):
     """The exclusive right to write, until it commits. Only within it may methods that change rows be called."""
 
     def write_row(self, table: str, session: int, row: dict[str, Any]) -> None:
-        """Add a row as `read_rows` gave it, without a record's id. Raises LookupError, ValueError: another table, other columns."""
+        """Add a row as `read_rows` gave it, without a record's id. Raises LookupError, ValueError: another table, other
+        columns.
+        """
         if row.keys() != set(COLUMNS[table]):
             raise ValueError(f"other columns than those of a {table}")
         cells = {name: WRITE[name](row[name]) if name in WRITE else row[name] for name in COLUMNS[table]}

@@ -244,7 +244,9 @@ class Sqlite:
             self.guard.close()
 
     def free(self) -> None:
-        """Make room on a full disk: give up the reserve, which is as large as the log, and take the log into the file."""
+        """Make room on a full disk: give up the reserve, which is as large as the log, and take the log
+        into the file.
+        """
         if self.guard is not None:
             self.guard.give_up_reserve()
         self.run("PRAGMA wal_checkpoint(TRUNCATE)")

@@ -36,7 +36,9 @@ SEPARATORS = re.compile(r"0x(?=[0-9a-f]{2})|[\W_]+", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Spellings:
-    """The spellings of a value: `plain` in a text without escapes, `codes` in one without blanks and punctuation too."""
+    """The spellings of a value: `plain` in a text without escapes, `codes` in one without blanks and
+    punctuation too.
+    """
 
     plain: tuple[str, ...]
     codes: tuple[str, ...]
@@ -133,7 +135,8 @@ def encodable(text: str) -> str:
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-# A page can hide a value by a cipher of its own. Here are found the forms that browsers, libraries and plain tricks make.
+# A page can hide a value by a cipher of its own. Here are found the forms that browsers, libraries and plain tricks
+# make.
 
 
 _DEEP = 6

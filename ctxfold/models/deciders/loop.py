@@ -1,4 +1,6 @@
-"""Asks a model for one decision: asks, checks, asks once more with the reason, then lets the embedded decider decide."""
+"""Asks a model for one decision: asks, checks, asks once more with the reason, then lets the embedded
+decider decide.
+"""
 
 from __future__ import annotations
 
