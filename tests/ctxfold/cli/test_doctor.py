@@ -15,6 +15,7 @@ import pytest
 from ctxfold.cli import doctor
 from ctxfold.store import sqlite
 from tests.ctxfold.cli.conftest import Run
+from tests.support.messages.server import MessagesServer, in_turn
 
 
 @pytest.fixture(autouse=True)
@@ -82,6 +83,14 @@ def test_bytes_of_a_redaction_that_wait_for_a_reader_are_told_and_taken_out_when
         assert code == 0
         assert found["store"]["ok"]
         assert b"4711-0815-XY" not in held()
+
+
+def test_a_models_server_that_answers_is_told_so_and_gets_no_key(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    with MessagesServer(in_turn()) as server:
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
+        _, found = checked(run)
+    assert found["endpoint"]["ok"]
+    assert server.journal == []
 
 
 def test_a_models_server_that_is_not_there_is_told_with_what_to_check(

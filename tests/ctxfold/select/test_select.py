@@ -3,12 +3,13 @@
 import json
 from collections.abc import Sequence
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ctxfold.log import Record
 from ctxfold.log.lines import Line, lines_of
-from ctxfold.select import Piece, pieces_of_lines, select
+from ctxfold.select import Piece, pieces_of_lines, select, write
 
 Steps = Sequence[Sequence[Line]]
 
@@ -69,3 +70,22 @@ def test_what_is_shown_anyway_is_not_chosen(steps: Steps, budget: int) -> None:
     _, pieces = cut(*steps)
     standing = range(len(pieces) // 2)
     assert not set(standing) & set(select(pieces, budget, standing=standing))
+
+
+@pytest.mark.parametrize("asked", ["Warranty", "Noise", "Power"])
+def test_what_a_call_asks_for_is_shown_of_its_page_before_what_is_like_it(asked: str) -> None:
+    rows = ("Price", "Height", "Warranty", "Weight", "Noise", "Power", "Cable length")
+    page = ["Kettle 4 — http://127.0.0.1/p/4", "# Kettle 4", *(f"{row} | {24500 + n} mm" for n, row in enumerate(rows))]
+
+    def answer(need: str) -> str:
+        call = json.dumps({"name": "look", "args": {"need": need}})
+        step = [
+            *lines_of(Record(1, 1, "call", "model", call, "look", 1)),
+            *lines_of(Record(1, 2, "result", "page", "\n".join(page), "look", 1)),
+        ]
+        lines, pieces = cut(step, said(2, "Go on."))
+        return "\n".join(line.text for line in write(lines, pieces, select(pieces, 75)))
+
+    assert f"{asked} |" in answer(f"{asked.lower()} of the kettle")
+    others = [row for row in rows if row != asked]
+    assert sum(f"{asked} |" in answer(f"{other.lower()} of the kettle") for other in others) < len(others)
