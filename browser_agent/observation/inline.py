@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from urllib.parse import urljoin
 
@@ -90,9 +90,10 @@ _LABELS = frozenset({"text", "generic", "strong"})
 _CELLS = frozenset({"cell", "gridcell", "columnheader", "rowheader"})
 _SHOWN_STATES = frozenset({"checked", "disabled", "expanded", "pressed", "selected", "invalid", "read-only", "unseen"})
 _WORDS = re.compile(r"\w")
-_NAME = 160
-_UNSEEN_NAME = 40
+_NAME, _UNSEEN_NAME, _URL = 160, 40, 60
+"""Characters of a name, of the name of an unseen control, and of an address without a name."""
 _OPTIONS = 12
+"""Options of a list that are shown."""
 
 
 def is_actionable(node: Node) -> bool:
@@ -107,49 +108,36 @@ def is_inline(node: Node) -> bool:
     return all(inner.role in INLINE for child in node.children for inner in child.walk())
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class PageLine:
-    """One line of words; `refs` are all the refs in it, of which so many are links, so many fields, buttons and the
-    like.
+    """One line of words.
+
+    Attributes:
+        text: the words.
+        refs: all refs in it; `links` of them are links, `controls` are fields, buttons and the like.
     """
 
-    text: str
-    refs: tuple[str, ...]
-    links: int
-    controls: int
-
-
-@dataclass(slots=True)
-class _Pen:
-    refs: list[str] = field(default_factory=list)
+    text: str = ""
+    refs: tuple[str, ...] = ()
     links: int = 0
     controls: int = 0
-    marks: bool = True
-
-    def mark(self, node: Node) -> str:
-        if not self.marks or not is_actionable(node) or node.ref is None:
-            return ""
-        self.refs.append(node.ref)
-        self.links += node.role == "link"
-        self.controls += node.role != "link" and node.role in INTERACTIVE
-        return f"[{node.ref}]"
 
 
 def render(nodes: Sequence[Node], *, refs: bool = True) -> PageLine:
-    """The words of `nodes` in one line."""
-    pen = _Pen(marks=refs)
-    parts = [part for part in (_render(node, pen) for node in _unlabelled(nodes)) if part]
-    words = _joined(parts)
-    return PageLine(words if _WORDS.search(words) else "", tuple(pen.refs), pen.links, pen.controls)
+    """Write the words of nodes in one line; with `refs`, the ref of each control after its name."""
+    writer = _LineWriter(refs)
+    text = writer.write_all(nodes)
+    writer.line.text = text if _WORDS.search(text) else ""
+    return writer.line
 
 
 def label(node: Node) -> str:
-    """What `node` is called: its name, else the words in it."""
-    name = clean(node.name) or " ".join(_texts(node))
+    """Return the name of a node, else the words in it."""
+    name = clean(node.name) or " ".join(_find_texts(node))
     return cut(name, _UNSEEN_NAME if "unseen" in node.states else _NAME)
 
 
-def _texts(node: Node) -> Iterator[str]:
+def _find_texts(node: Node) -> Iterator[str]:
     for inner in node.walk():
         if inner.text and inner.role not in FIELDS:
             yield clean(inner.text)
@@ -157,138 +145,115 @@ def _texts(node: Node) -> Iterator[str]:
             yield clean(inner.name)
 
 
-def _render(node: Node, pen: _Pen) -> str:
-    match node.role:
-        case "text":
-            return clean(node.text)
-        case "link":
-            return _link(node, pen)
-        case "img" | "image":
-            return f"(image: {label(node)}){pen.mark(node)}" if node.name else pen.mark(node) or _inside(node, pen)
-        case "row":
-            return _own(
-                node,
-                pen,
-                " | ".join(_inside(cell, pen) or clean(cell.name) for cell in node.children) or clean(node.text),
-            )
-        case "bar" | "list":
-            return " · ".join(part for part in (_render(child, pen) for child in node.children) if part)
-        case "iframe":
-            return f"frame[{node.ref}]" if node.ref and pen.marks else "frame"
-        case "separator":
-            return _own(node, pen, "")
-        case role if role in FIELDS:
-            return _field(node, pen)
-        case role if role in INTERACTIVE:
-            return _control(node, pen)
-        case _:
-            inside = _inside(node, pen)
-            return _own(node, pen, inside if REF.sub("", inside).strip() else f"{clean(node.name)}{inside}")
+class _LineWriter:
+    """Writes nodes as words, and notes the refs that it writes."""
+
+    def __init__(self, refs: bool) -> None:
+        self._refs = refs
+        self.line = PageLine()
+
+    def write_all(self, nodes: Sequence[Node]) -> str:
+        """Write nodes as running text. A comma and the like goes on the word before it."""
+        line = ""
+        for part in filter(None, map(self._write, _drop_labels(nodes))):
+            is_joined = not line or (part[0] in ",.;:)" and part[1:2] in {"", " "})
+            line += part if is_joined else f" {part}"
+        return line
+
+    def _write(self, node: Node) -> str:
+        match node.role:
+            case "text":
+                return clean(node.text)
+            case "link":
+                url = cut(clean(node.url), _URL)
+                words = label(node) or (f"({url})" if url else "(link)")
+                return self._with_inner_controls(f"{words}{self._mark(node)}{_states(node)}", node)
+            case "img" | "image":
+                return (
+                    f"(image: {label(node)}){self._mark(node)}" if node.name else self._mark(node) or self._inside(node)
+                )
+            case "row":
+                cells = (self._inside(cell) or clean(cell.name) for cell in node.children)
+                return self._add_mark(node, " | ".join(cells) or clean(node.text))
+            case "bar" | "list":
+                return " · ".join(filter(None, map(self._write, node.children)))
+            case "iframe":
+                return f"frame[{node.ref}]" if node.ref and self._refs else "frame"
+            case "separator":
+                return self._add_mark(node, "")
+            case role if role in INTERACTIVE:
+                return self._write_field(node) if role in FIELDS else self._write_control(node)
+            case _:
+                inside = self._inside(node)
+                return self._add_mark(node, inside if REF.sub("", inside).strip() else f"{clean(node.name)}{inside}")
+
+    def _mark(self, node: Node) -> str:
+        if not self._refs or not is_actionable(node) or node.ref is None:
+            return ""
+        self.line.refs += (node.ref,)
+        self.line.links += node.role == "link"
+        self.line.controls += node.role != "link" and node.role in INTERACTIVE
+        return f"[{node.ref}]"
+
+    def _add_mark(self, node: Node, words: str) -> str:
+        mark = self._mark(node)
+        return f"{mark}{words}{_states(node)}" if mark else words
+
+    def _inside(self, node: Node) -> str:
+        mark = self._mark(node) if node.role in _CELLS and is_actionable(node) else ""
+        own = [Node("text", text=node.text)] if node.text else []
+        return " ".join(filter(None, (mark, self.write_all([*own, *node.children]))))
+
+    def _with_inner_controls(self, words: str, node: Node) -> str:
+        """Add the outermost controls in a node of which the words are written already."""
+        parts, stack = [words], list(reversed(node.children))
+        while stack:
+            inner = stack.pop()
+            if not is_actionable(inner):
+                stack.extend(reversed(inner.children))
+            elif text := self._write(inner):
+                parts.append(text)
+        return " ".join(parts)
+
+    def _write_control(self, node: Node) -> str:
+        name = label(node)
+        words = f'{node.role} "{name}"' if name else node.role
+        return self._with_inner_controls(f"{words}{self._mark(node)}{_states(node)}", node)
+
+    def _write_field(self, node: Node) -> str:
+        name = cut(clean(node.name) or clean(node.placeholder), _NAME)
+        words = f'{node.role} "{name}"' if name else node.role
+        words += f"{self._mark(node)}{_states(node)}"
+        options = [inner for child in node.children for inner in child.walk() if inner.role == "option"]
+        if any(option.ref for option in options):
+            return f"{words} {' '.join(map(self._write_control, options))}"
+        if options:
+            chosen = ", ".join(label(option) for option in options if "selected" in option.states)
+            names = " | ".join(map(label, options[:_OPTIONS]))
+            more = f" | +{len(options) - _OPTIONS}" if len(options) > _OPTIONS else ""
+            return f'{words} ="{chosen}" of ({names}{more})'
+        texts = [clean(part.text) for part in (node, *node.children) if part is node or part.role == "text"]
+        value = " ".join(texts).strip()
+        return self._with_inner_controls(f'{words}="{value}"' if value else words, node)
 
 
-def _inside(node: Node, pen: _Pen) -> str:
-    parts = [clean(node.text)] if node.text else []
-    if node.role in _CELLS and is_actionable(node):
-        parts.insert(0, pen.mark(node))
-    parts.extend(_render(child, pen) for child in _unlabelled(node.children))
-    return _joined(parts)
-
-
-def _unlabelled(nodes: Sequence[Node]) -> list[Node]:
-    """`nodes` without the labels of fields that stand among them, as a field says its name itself, and without pictures
-    whose name another says.
-    """
-    nodes = _without_pictures(nodes)
-    names = {
-        _as_label(part.name)
-        for node in nodes
-        for part in (node, *node.children)
-        if part.role in _LABELLED and part.name
-    }
-    if not names:
-        return list(nodes)
-    return [
-        node
-        for node in nodes
-        if not (
-            node.role in _LABELS
-            and _as_label(" ".join(_texts(node))) in names
-            and not any(map(is_actionable, node.walk()))
-        )
-    ]
-
-
-def _without_pictures(nodes: Sequence[Node]) -> Sequence[Node]:
+def _drop_labels(nodes: Sequence[Node]) -> Sequence[Node]:
+    """Return nodes without the labels of fields among them, and without pictures that have the name of another node."""
     pictures = [node for node in nodes if node.role in {"img", "image"} and node.name and not is_actionable(node)]
-    if not pictures:
-        return nodes
-    said = {label(node) for node in nodes if node not in pictures}
-    return [node for node in nodes if node not in pictures or label(node) not in said]
+    if pictures:
+        said = {label(node) for node in nodes if node not in pictures}
+        nodes = [node for node in nodes if node not in pictures or label(node) not in said]
+    parts = (part for node in nodes for part in (node, *node.children))
+    names = {_strip_label(part.name) for part in parts if part.role in _LABELLED and part.name}
+    return [node for node in nodes if not (names and node.role in _LABELS and _is_label(node, names))]
 
 
-def _as_label(name: str) -> str:
+def _is_label(node: Node, names: set[str]) -> bool:
+    return _strip_label(" ".join(_find_texts(node))) in names and not any(map(is_actionable, node.walk()))
+
+
+def _strip_label(name: str) -> str:
     return clean(name).strip(" :*").lower()
-
-
-def _joined(parts: Sequence[str]) -> str:
-    """`parts` as running text: a mark that opens a part, such as a comma, goes on the word before it."""
-    line = ""
-    for part in parts:
-        if line and part:
-            line += part if part[0] in ",.;:)" and part[1:2] in {"", " "} else f" {part}"
-        else:
-            line += part
-    return line
-
-
-def _own(node: Node, pen: _Pen, words: str) -> str:
-    """`words`, after the ref of the node that holds them if it can be acted on."""
-    mark = pen.mark(node)
-    states = _states(node)
-    return f"{mark}{words}{states}" if mark else words
-
-
-def _link(node: Node, pen: _Pen) -> str:
-    words = label(node) or (cut(clean(node.url), 60) and f"({cut(clean(node.url), 60)})") or "(link)"
-    return " ".join([f"{words}{pen.mark(node)}{_states(node)}", *_inner_controls(node, pen)])
-
-
-def _inner_controls(node: Node, pen: _Pen) -> Iterator[str]:
-    """The outermost controls within `node`, where its words were written already."""
-    stack = list(reversed(node.children))
-    while stack:
-        inner = stack.pop()
-        if not is_actionable(inner):
-            stack.extend(reversed(inner.children))
-        elif text := _render(inner, pen):
-            yield text
-
-
-def _control(node: Node, pen: _Pen) -> str:
-    name = label(node)
-    quoted = f' "{name}"' if name else ""
-    return " ".join([f"{node.role}{quoted}{pen.mark(node)}{_states(node)}", *_inner_controls(node, pen)])
-
-
-def _field(node: Node, pen: _Pen) -> str:
-    name = clean(node.name) or clean(node.placeholder)
-    quoted = f' "{cut(name, _NAME)}"' if name else ""
-    options = [inner for child in node.children for inner in child.walk() if inner.role == "option"]
-    said = f"{node.role}{quoted}{pen.mark(node)}{_states(node)}"
-    if options:
-        return f"{said} {_choices(options, pen)}"
-    value = " ".join(clean(part.text) for part in (node, *node.children) if part is node or part.role == "text").strip()
-    return " ".join([f'{said}="{value}"' if value else said, *_inner_controls(node, pen)])
-
-
-def _choices(options: Sequence[Node], pen: _Pen) -> str:
-    """The options of a list: the chosen one, and the first of the others; those with a ref are all named."""
-    if any(option.ref for option in options):
-        return " ".join(_control(option, pen) for option in options)
-    chosen = [label(option) for option in options if "selected" in option.states]
-    names = [label(option) for option in options[:_OPTIONS]]
-    more = f" | +{len(options) - _OPTIONS}" if len(options) > _OPTIONS else ""
-    return f'="{", ".join(chosen)}" of ({" | ".join(names)}{more})'
 
 
 def _states(node: Node) -> str:
