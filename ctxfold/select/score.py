@@ -180,9 +180,7 @@ def _weigh_values(pieces: Sequence[Piece], query: str, weights: Weights) -> dict
 
 
 def _weigh_asked(pieces: Sequence[Piece]) -> list[float]:
-    """For each piece of a document how many words of the call that it answers it alone holds; shared ones count in
-    part.
-    """
+    """For each piece of a document the words of its call in it; a word that other pieces hold too counts in part."""
     asked = []
     for piece in pieces:
         calls = [pieces[each].words for each in piece.under if pieces[each].kind == "call" and piece.kind == "text"]
