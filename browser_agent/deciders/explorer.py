@@ -57,14 +57,16 @@ _NEEDS_MODEL = (
 )
 
 _CODE = re.compile(
-    r"`([^`\s]+)`|([^\W\d]\w*(?:\.\w+)+|[^\W\d]\w*_\w*|_\w+|\w+(?=\()|[a-z]+[A-Z]\w*|[A-Z][a-z0-9]+[A-Z]\w*|--[a-z][\w-]*)"
+    r"`([^`\s]+)`|([^\W\d]\w*(?:\.\w+)+|[^\W\d]\w*_\w*|_\w+|\w+(?=\()|[a-z]+[A-Z]\w*"
+    r"|[A-Z][a-z0-9]+[A-Z]\w*|--[a-z][\w-]*)"
 )
 """A name in code: in backticks, with dots, underscores, brackets or humps, or a flag."""
 _TOKEN = re.compile(r"[^\W_](?:[\w.-]*\w)?")
 _ASKED = re.compile(r"[?？؟][\"'”’»)\]」』]*$")
 _ITEM = re.compile(r"^\s*(?:[-*+•]|\(?\d{1,3}[.)])\s+")
 _NO_PAGE = re.compile(
-    r"\.(png|jpe?g|gif|svg|ico|css|js|json|xml|zip|gz|bz2|xz|tar|tgz|pdf|epub|exe|msi|dmg|whl|mp[34]|webm|txt|rst|py|c|h)$",
+    r"\.(png|jpe?g|gif|svg|ico|css|js|json|xml|zip|gz|bz2|xz|tar|tgz|pdf|epub|exe|msi|dmg|whl"
+    r"|mp[34]|webm|txt|rst|py|c|h)$",
     re.I,
 )
 

@@ -135,13 +135,16 @@ async def test_a_download_is_said_and_named(window: Window, site: Site) -> None:
     assert opened.downloads[0].endswith("other.csv")
 
 
-async def test_what_covers_an_element_is_named_by_its_controls(window: Window, site: Site) -> None:
+async def test_an_element_that_is_covered_is_not_clicked_and_the_look_shows_what_covers_it(
+    window: Window, site: Site
+) -> None:
     window.limits = LIMITS.at_pace(0.4)
     page = await visit(window, f"{site.url}/covered")
     covered = await press(window, page, "button", "Pay")
     assert covered.kind == "not_possible"
-    assert f"holds {ref(page, 'button', 'Accept all')}" in covered.message
-    assert "Accept" not in covered.message
+    assert "another element covers" in covered.message
+    assert "Accept" not in covered.message, "words of the page are no message of ours"
+    assert f"[{ref(seen(covered), 'button', 'Accept all')}]" in seen(covered).text
 
 
 async def test_a_frame_of_the_private_network_names_what_would_let_it_through(guarded: Browser, site: Site) -> None:
