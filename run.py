@@ -191,8 +191,7 @@ def make_venv(venv: str, uv: str | None) -> None:
 
 
 def tell_why(there: list[str], wanted: list[str]) -> str:
-    """What is to be installed, and why where something is there already: a demo needs none of the tools that tests do.
-    """
+    """What is to be installed, and why where something is there already: a demo needs none of the tools that tests do."""
     if there[:2] != wanted[:2]:
         return "ctxfold and what it needs"
     if there[2:3] == wanted[2:3]:

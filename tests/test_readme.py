@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import runpy
 import subprocess
 import sys
 import tomllib
@@ -34,14 +33,6 @@ def test_run_names_the_commands_that_the_documents_use() -> None:
     shown = subprocess.run([sys.executable, ROOT / "run.py", "--help"], capture_output=True, text=True, timeout=30)
     assert shown.returncode == 0
     assert told == set(re.findall(r"^    (\w+)  ", shown.stdout, flags=re.MULTILINE))
-
-
-def test_run_says_why_it_installs_where_something_is_there_already() -> None:
-    tell = runpy.run_path(str(ROOT / "run.py"))["tell_why"]
-    wanted = ["python 3.11", "checkout /here", "project abc", "tools [dev]"]
-    assert tell([], wanted) == tell(["python 3.12", *wanted[1:]], wanted) == "ctxfold and what it needs"
-    assert "tools for tests" in tell([*wanted[:3], "tools "], wanted)
-    assert "pyproject.toml has changed" in tell([*wanted[:2], "project old", wanted[3]], wanted)
 
 
 def test_the_table_lists_every_command_and_no_other() -> None:

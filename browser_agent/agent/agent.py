@@ -287,8 +287,7 @@ class BrowserAgent:
                 raise refuse_name(named)
 
     def _open(self, task: str) -> Session:
-        """The run's session: made, once nothing that the run needs is missing, or with `resume` the one that is there.
-        """
+        """The run's session: made, once nothing that the run needs is missing, or with `resume` the one that is there."""
         store, named, settings = self._keeping.store, self._keeping.session, choose_fold_settings(self._budget)
         if self._keeping.resume:
             if named is None:
@@ -307,8 +306,7 @@ class BrowserAgent:
             )
 
     def _decider(self, goal: str, evidence: Evidence, shape: Shape | None, seen: Sequence[Observation]) -> Decider:
-        """Make the decider: the explorer, which knows the pages `seen`, or a model with the explorer as its fallback.
-        """
+        """Make the decider: the explorer, which knows the pages `seen`, or a model with the explorer as its fallback."""
         explorer = Explorer(goal, seen, needs_model=shape is not None)
         if self._model is None:
             return explorer

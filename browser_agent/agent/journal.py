@@ -466,8 +466,7 @@ class Journal:
         return Maintained()
 
     async def close_turn(self, decided: DecidedStep, text: str, sources: Sequence[Source]) -> int:
-        """Record the answer, or why there is none, as a reply, and close the to-do item it answers. Returns its step.
-        """
+        """Record the answer, or why there is none, as a reply, and close the to-do item it answers. Returns its step."""
 
         def reply(session: Session) -> int:
             refused = self._keep(session, decided, 0)

@@ -206,8 +206,7 @@ START = "the start address"
 
 
 class Run:
-    """Carries out a task: `decider` decides each step, `journal` records it, `window` performs it, all within `terms`.
-    """
+    """Carries out a task: `decider` decides each step, `journal` records it, `window` performs it, all within `terms`."""
 
     def __init__(self, task: str, decider: Decider, journal: Journal, window: Window, terms: Terms) -> None:
         self._task = task
@@ -449,7 +448,14 @@ class Run:
         return ending
 
     def _tell(
-        self, begun: Begun, decided: DecidedStep, note: str, context: View, before: Observation | None, *, ok: bool = True
+        self,
+        begun: Begun,
+        decided: DecidedStep,
+        note: str,
+        context: View,
+        before: Observation | None,
+        *,
+        ok: bool = True,
     ) -> None:
         page, scrub = self._now.observation, self._terms.secrets.scrub
         notes = [part for part in (note, decided.note, begun.note, *self._now.aside) if part]

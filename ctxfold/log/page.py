@@ -153,7 +153,8 @@ _REFERENCE = re.compile(r"(?<=\S)\[((?:f\d+)?e\d+)\]")
 """The number after an element, by which an action names it."""
 _BARE = re.compile(r" ?(?<!\w)(?:f\d+)?e\d+(?!\w)")
 _INLINE = frozenset({
-    "text", "link", "button", "strong", "emphasis", "code", "img", "superscript", "subscript", "time", "mark", "deletion", "insertion",
+    "text", "link", "button", "strong", "emphasis", "code", "img",
+    "superscript", "subscript", "time", "mark", "deletion", "insertion",
 })  # fmt: skip
 """Roles that go on in the line of their neighbours."""
 _CELLS = frozenset({"cell", "columnheader", "rowheader", "gridcell"})

@@ -314,7 +314,9 @@ def _cut_row(
     named = [(_name_cell(text, span, at, columns), span.of(text)) for at, span in enumerate(cells)]
     if tokens <= (_WHOLE_ROW if kind == "data" else _WHOLE_CALL) or (len(cells) < 2 and len(text) <= _LONG):
         values = tuple(value for name, cell in named for value in _cell_values(cell, name))
-        yield LineCut(Span(0, len(text)), text, tokens, values or _find_values(text))
+        yield LineCut(
+            Span(0, len(text)), text, tokens, values or _find_values(text), words_of(text) if kind == "call" else ()
+        )
         return
     for span, (name, cell) in zip(cells, named, strict=True):
         if len(cell) > _LONG:

@@ -14,7 +14,7 @@ from ctxfold.select.pieces import Piece, values_in, words_of
 
 _NUMBER = re.compile(r"[\d.,:$€£¥%+-]+")
 _BACKWARDS = 0.75
-"""The share of `carry` that passes to the piece before: an answer follows its subject more often than it precedes it."""
+"""The share of `carry` that passes to the piece before: an answer follows its subject more often than the reverse."""
 _LONGEST_ID, _MANY = 120, 5
 """Characters that an id has at most, and digits from which a number is one."""
 
@@ -30,7 +30,7 @@ class Weights:
         open: demand for an id that nothing has named yet; 1 for any other value without a use, 2 for one used just now.
         document: demand for a value that only documents hold.
         word: worth of a word.
-        near: worth of a word of the query.
+        near: worth of a word of the query, and of a word of its own call in a line of a page or document.
         again: share that is left of the worth of a value or word each time that it is shown.
         odd: worth of a document's line for each bit by which its shape is rarer than the others.
         prior: values under a name from which demand is judged by how many of them were named again.
@@ -54,21 +54,21 @@ class Weights:
 
 LOG = Weights(
     id=1,
-    plain=0.3,  # 20 airline sessions joined at 4,000: .938/.935, with 1 .935/.929; telecom at a quarter .984, with 1 .969
+    plain=0.3,  # 20 airline sessions joined at 4,000: .938/.935, with 1 .935/.929; telecom at a quarter .984, .969
     fade=12,  # joined: .938/.935/.857, without .899/.888/.804
     open=2,  # joined: .941/.938/.875, with 1 .923/.920/.750
     document=0.3,  # coding session at 20,000: .995/.977/.980, with 1 .982/.965/.931
-    word=0.03,  # arguments of later calls do not show it; without it sentences that hold no value are chosen by age alone
-    near=0.3,  # arguments of later calls do not show it; what a need asks for in words is not found without it
+    word=0.03,  # arguments of later calls do not show it; without it sentences without values are chosen by age
+    near=1,  # of 64 facts that the calls of 24 pages asked for 64 are in a folded view, with 0.3 37
     again=0.25,  # airline at a quarter: .958/.953/.870, with 1 .910/.910/.685
     odd=0.05,  # a coding session at 20,000: .941/.892/.859, without .939/.891/.854; the odd line of a log is lost
     prior=8,  # every value of the user's, as below; telecom at a quarter .984, without .969
     spoken=3,  # every value of the user's is in a view of 2,000 tokens after 25 turns; with 1 more than one is lost
     carry=0,
 )
-"""The weights for views and results. Figures: argument recall, bound recall and recall of distant values by later calls."""
+"""The weights for views and results. Figures: recall, bound recall, recall of distant values, by later calls."""
 PAGE = Weights(id=0, plain=0, fade=1, open=1, document=1, word=0, near=1, again=1, odd=0, prior=1, spoken=1, carry=0.8)
-"""The weights for texts read with a question: only its words count. `carry` was chosen on questions about a FAQ and guides."""
+"""The weights for texts read with a question: only its words count. Questions about a FAQ and guides chose `carry`."""
 
 
 class Worth:
@@ -80,13 +80,14 @@ class Worth:
         values, words = _weigh_values(pieces, query, weights), _weigh_words(pieces, query, weights)
         shapes = _weigh_shapes(pieces)
         self._terms: list[tuple[list[tuple[str, float]], float]] = []
-        for piece in pieces:
+        asked = _weigh_asked(pieces)
+        for place, piece in enumerate(pieces):
             fresh = 1 + math.exp(-piece.age / weights.fade)
             fresh *= weights.spoken if piece.kind in ("user", "note") else 1
             share, bits = shapes.get((piece.line, piece.group), (1.0, 0.0))
             terms = [(_name_fact(value, name), values[value] * share * fresh) for value, name in piece.values]
             terms += [(word, words[word] * share * fresh) for word in piece.words]
-            self._terms.append((terms, weights.odd * bits * fresh * piece.is_document))
+            self._terms.append((terms, weights.odd * bits * fresh * piece.is_document + weights.near * asked[place]))
         self._lifts = _lift_neighbours([self._sum(place) for place in range(len(pieces))], weights.carry)
 
     def of(self, place: int) -> float:
@@ -176,6 +177,16 @@ def _weigh_values(pieces: Sequence[Piece], query: str, weights: Weights) -> dict
         * max((evidence[name] for name in names.get(value, ())), default=1.0)
         for value in first
     }
+
+
+def _weigh_asked(pieces: Sequence[Piece]) -> list[float]:
+    """For each piece of a document how many words of the call that it answers it alone holds; shared ones count in part."""
+    asked = []
+    for piece in pieces:
+        calls = [pieces[each].words for each in piece.under if pieces[each].kind == "call" and piece.kind == "text"]
+        asked.append({word for words in calls for word in words}.intersection(piece.words))
+    times = Counter((piece.line, word) for piece, words in zip(pieces, asked, strict=True) for word in words)
+    return [sum(1 / times[piece.line, word] for word in words) for piece, words in zip(pieces, asked, strict=True)]
 
 
 def _weigh_shapes(pieces: Sequence[Piece]) -> dict[tuple[int, str], tuple[float, float]]:

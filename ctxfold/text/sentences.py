@@ -35,8 +35,9 @@ from."""
 _LINE = re.compile(r"[^\r\n]+")
 _ITEM = re.compile(r"[-*+•‣◦·–—]\s|\(?(?:\d{1,3}|[A-Za-z])[.)]\s|[#>|]|```|~~~|\[\d{1,3}\]\s")
 _CODE = re.compile(
-    r"(?:>>>|\.\.\.\s|[$%]\s|@\w|//|/\*|<\?|</?[A-Za-z]|#!|[{}\])])|(?:async\s+)?(?:def|class|import|from|return|if|elif|else|for|while|try"
-    r"|except|finally|with|var|let|const|function|public|private|static|func|fn|use|package|select|insert|update)\b[^.!?]*[:;{(=]\s*$",
+    r"(?:>>>|\.\.\.\s|[$%]\s|@\w|//|/\*|<\?|</?[A-Za-z]|#!|[{}\])])"
+    r"|(?:async\s+)?(?:def|class|import|from|return|if|elif|else|for|while|try|except|finally|with|var|let|const"
+    r"|function|public|private|static|func|fn|use|package|select|insert|update)\b[^.!?]*[:;{(=]\s*$",
 )
 _OPERATOR = re.compile(r"[=;{}<>|\\]|::|->|\(\)")
 _END = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’»)\]]*+(?=\s)|[。！？；．｡]++[」』”’）】》〉]*+")
@@ -63,13 +64,13 @@ def lines(text: str) -> list[Span]:
 
 
 def sentences(text: str) -> list[Span]:
-    """The sentences of a text: of its paragraphs, and each heading, list item, table row and code line for itself.
+    """The sentences of a text: of its paragraphs, and each heading, list item, table row and code line alone.
 
     Abbreviations, initials, decimals, versions and list numbers end no sentence.
 
     Returns:
-        Spans in order, none overlapping, none longer than `MAX_SENTENCE` characters. Only white space stands between
-        them.
+        Spans in order, none overlapping, none longer than `MAX_SENTENCE` characters. Only white space is
+        between them.
     """
     found: list[Span] = []
     for unit, prose in _units(text):

@@ -24,14 +24,16 @@ _UNIT = re.compile(
     r"[ \u00a0\u202f]?(?:%|°[CF]?|[€£¥₹$]|([A-Za-zµ][A-Za-z/]{0,13}))(?!\w)|[\u3400-\u9fff\uac00-\ud7af]"
 )
 _MONTH = re.compile(
-    r"(?:January|February|March|April|May|June|July|August|September|October|November|December|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)"
+    r"(?:January|February|March|April|May|June|July|August|September|October|November|December"
+    r"|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)"
     r"\b\.?([ \u00a0]\d{1,2}(?:st|nd|rd|th)?\b)?(,?[ \u00a0]\d{4}\b)?"
 )
 _DAY = re.compile(r"\b\d{1,2}(?:st|nd|rd|th)?[ \u00a0]$")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{0,15}$")
 _ADDRESS = re.compile(rf"://[^\s<>\"`{{}}|\\^{_EAST}]{{1,400}}")
 _QUOTED = re.compile(
-    r"\"([^\"\n]{1,120})\"|“([^”\n]{1,120})”|«([^»\n]{1,120})»|`([^`\n]{1,120})`|(?<!\w)'([^'\n]{1,120})'(?![\w:])|「([^」\n]{1,120})」"
+    r"\"([^\"\n]{1,120})\"|“([^”\n]{1,120})”|«([^»\n]{1,120})»|`([^`\n]{1,120})`"
+    r"|(?<!\w)'([^'\n]{1,120})'(?![\w:])|「([^」\n]{1,120})」"
 )
 _COLON = re.compile(r"\s?:")
 _PAIR = re.compile(

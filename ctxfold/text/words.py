@@ -28,8 +28,11 @@ _CONTRACTED = re.compile(r"['’](?:s|t|re|ve|m|ll|d)$")
 
 _RUN, _JOINS = 64, 15
 _ASCII_WORD = re.compile(rf"\w{{1,{_RUN}}}(?:[.']\w{{1,{_RUN}}}){{0,{_JOINS}}}", re.ASCII)
-# Python's \w leaves out the vowel signs of Hebrew, Arabic, the Indic scripts and south-east Asia; they are parts of words.
-_LETTER = r"[\w\u0300-\u036f\u0591-\u05bd\u0610-\u061a\u064b-\u065f\u0900-\u0963\u0966-\u0dff\u0e31-\u0e4e\u0eb1-\u0ece\u0f71-\u0f84\u102b-\u109f\u17b4-\u17d3]"
+_LETTER = (
+    r"[\w\u0300-\u036f\u0591-\u05bd\u0610-\u061a\u064b-\u065f\u0900-\u0963\u0966-\u0dff\u0e31-\u0e4e"
+    r"\u0eb1-\u0ece\u0f71-\u0f84\u102b-\u109f\u17b4-\u17d3]"
+)
+"""A sign of a word. Python's \\w leaves out the vowel signs of Hebrew, Arabic, Indic and south-east Asian scripts."""
 _ANY_WORD = re.compile(rf"{_LETTER}{{1,{_RUN}}}(?:[.'’]{_LETTER}{{1,{_RUN}}}){{0,{_JOINS}}}")
 _UNSPACED = re.compile(
     r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"

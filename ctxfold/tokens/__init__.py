@@ -177,7 +177,7 @@ def _encode(text: str) -> list[int]:
     return encoding().encode_ordinary(text)
 
 
-class Piece(NamedTuple):
+class TextPiece(NamedTuple):
     """A stretch of a text, and its cost where finding its end gave that."""
 
     text: str
@@ -189,7 +189,7 @@ class Piece(NamedTuple):
         return _count_piece(self.text) if self.tokens is None else self.tokens
 
 
-def cut_into_pieces(text: str) -> Iterator[Piece]:
+def cut_into_pieces(text: str) -> Iterator[TextPiece]:
     """The text in pieces of 1 to `PIECE` characters, cut where the tokenizer itself parts it: the costs add up."""
     start = 0
     while len(text) - start > PIECE:
@@ -197,29 +197,29 @@ def cut_into_pieces(text: str) -> Iterator[Piece]:
         yield piece
         start += len(piece.text)
     if start < len(text):
-        yield Piece(text[start:])
+        yield TextPiece(text[start:])
 
 
-def _next_piece(text: str, start: int, limit: int) -> Piece:
+def _next_piece(text: str, start: int, limit: int) -> TextPiece:
     """From `start` to the last line's end in the `_REACH` characters up to `limit`, else a word's, else a token's."""
     for ending in (_LINE_END, _WORD_END):
         places = [found.end() for found in ending.finditer(text, limit - _REACH, limit + 2)]
         within = [place for place in places if place <= limit]
         if within:
-            return Piece(text[start : within[-1]])
+            return TextPiece(text[start : within[-1]])
     return _cut_at_token(text[start:limit])
 
 
 @lru_cache(maxsize=8)
-def _cut_at_token(stretch: str) -> Piece:
+def _cut_at_token(stretch: str) -> TextPiece:
     """A stretch up to the last token that no following text changes and that ends with a character, else all of it."""
     ids = _encode(stretch)
     for kept in range(len(ids) - _UNSURE, 0, -1):
         try:
-            return Piece(stretch[: len(encoding().decode_bytes(ids[:kept]).decode("utf-8"))], kept)
+            return TextPiece(stretch[: len(encoding().decode_bytes(ids[:kept]).decode("utf-8"))], kept)
         except UnicodeDecodeError:
             continue  # the token ends within a character
-    return Piece(stretch)
+    return TextPiece(stretch)
 
 
 _WIDE, _SHORT = 8, 128

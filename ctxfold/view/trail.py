@@ -32,9 +32,8 @@ _HEAD, _READ = 3, 2_000
 def changes_of(blocks: Sequence[Block]) -> tuple[Change, ...]:
     """The files and records that a stretch changed, in the order of the newest change.
 
-    A call changes the thing that it names if its tool mostly brings text of several lines, or if its text is a patch. The rule
-    uses
-    structure only: no tool is known by name.
+    A call changes the thing that it names if its tool mostly brings text of several lines, or if its text is a patch.
+    The rule uses structure only: no tool is known by name.
     """
     writing = _find_writing_tools([each for block in blocks if isinstance(block, RawStep) for each in block.lines])
     changes: dict[str, dict[int, None]] = {}

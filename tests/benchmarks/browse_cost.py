@@ -1,11 +1,11 @@
-"""What a run with a model costs beside lean pages appended, over documentation and shop pages, by the account of a prefix cache.
+"""What a run with a model costs beside lean pages appended, over documentation and shop pages, by the account of a
+prefix cache.
 
     python -m tests.benchmarks.browse_cost [--steps 20 50 200 500] [--streams folds every none] [--budget 8000]
 
-Prices are relative to a token read in full: .05 from the cache, 1.25 into it, 5 written by the model. `rewritten` counts the
-requests that did not read all that the one before had put into the cache: those after a fold. `memory` is by how much the
-process grew in the second half of the run. Streams: `folds` folds two of three steps, and several at once every twentieth;
-`every` folds each step; `none` folds nothing.
+Prices are relative to a token read in full: .05 from the cache, 1.25 into it, 5 written by the model. `rewritten`
+counts the requests that did not read all that the one before had put into the cache: those after a fold. Streams:
+`folds` folds two of three steps, and several at once every twentieth; `every` folds each step; `none` folds nothing.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ import random
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import anyio
@@ -43,8 +42,6 @@ BARS = {20: 1.0, 50: 1.0, 200: 0.35, 500: 0.20}
 """The most that a run of so many steps may cost, as a share of append-only."""
 BESIDE = 2_400
 """Tokens that system and schema may take beside the budget."""
-MOST_GROWN = 0.10
-"""The share by which the process may grow in the second half of a run."""
 CACHE_READ, CACHE_WRITE, OUTPUT = 0.05, 1.25, 5.0
 """Prices relative to a token read in full."""
 WORDS = ("return", "raise", "default", "file", "object", "price", "stars", "error", "string", "delivery")
@@ -59,8 +56,8 @@ def make_shop(many: int) -> dict[str, str]:
     pages: dict[str, str] = {}
     for n, name in enumerate(names):
         reviews = "".join(
-            f"<li><b>{chance.randint(1, 5)} stars</b> It arrived on day {chance.randint(2, 19)}; the {word} is as shown, "
-            f"order {chance.randint(10**5, 10**6)}."
+            f"<li><b>{chance.randint(1, 5)} stars</b> It arrived on day {chance.randint(2, 19)}; the {word} is as "
+            f"shown, order {chance.randint(10**5, 10**6)}."
             for word in chance.choices("handle lamp glass base cable packing".split(), k=9)
         )
         price, stock = chance.randint(900, 9000) / 100, chance.randint(0, 60)
@@ -162,7 +159,7 @@ class Bill:
 
 
 def make_decisions(stream: str, urls: Sequence[str], steps: int) -> list[dict[str, Any]]:
-    """Make one decision a step: a page is opened, searched, read and looked at again; then the next. The last gives up."""
+    """Make one decision a step: a page is opened, searched, read and looked at again. The last gives up."""
     decisions: list[dict[str, Any]] = []
     begun, before = 1, ""
     for at in range(steps - 1):
@@ -195,21 +192,14 @@ class PricedModel:
     def __init__(self, script: Sequence[dict[str, Any]]) -> None:
         self.bill = Bill()
         self.first: Request | None = None
-        self.memory: list[int] = []
         self._left = iter(script)
 
     async def decide(self, request: Request) -> Reply:
         """Return the next decision."""
         self.first = self.first or request
         decision = next(self._left)
-        self.memory.append(_read_memory())
         usage = self.bill.add(body("claude-priced", request), count(json.dumps(decision)))
         return Reply(arguments=decision, usage=usage, model=self.name)
-
-
-def _read_memory() -> int:
-    """Return the pages of memory that this process holds."""
-    return int(Path("/proc/self/statm").read_text().split()[1])
 
 
 def price_appended(first: Request, script: Sequence[dict[str, Any]], outcomes: Sequence[Outcome]) -> Bill:
@@ -225,8 +215,8 @@ def price_appended(first: Request, script: Sequence[dict[str, Any]], outcomes: S
     return bill
 
 
-async def price(pages: Pages, stream: str, steps: int, budget: int) -> tuple[Bill, Bill, float]:
-    """Return the bill of one run, that of its pages appended, and the share by which the process grew in its second half."""
+async def price(pages: Pages, stream: str, steps: int, budget: int) -> tuple[Bill, Bill]:
+    """Return the bill of one run and that of its pages appended."""
     script = make_decisions(stream, list(pages.looks), steps)
     model = PricedModel(script)
     outcomes: list[Outcome] = []
@@ -242,8 +232,7 @@ async def price(pages: Pages, stream: str, steps: int, budget: int) -> tuple[Bil
         await agent.run("Find out which of these names a default that was asked for, and say where it stands.")
     if model.first is None:
         raise RuntimeError("the run asked its model nothing")
-    grown = model.memory[-1] / model.memory[len(model.memory) // 2] - 1
-    return model.bill, price_appended(model.first, script, outcomes), grown
+    return model.bill, price_appended(model.first, script, outcomes)
 
 
 def main() -> int:
@@ -258,7 +247,7 @@ def main() -> int:
     bars, most = Bars(), chosen.budget + BESIDE
     for stream in chosen.streams:
         for steps in chosen.steps:
-            ours, theirs, grown = anyio.run(price, pages, stream, steps, chosen.budget)
+            ours, theirs = anyio.run(price, pages, stream, steps, chosen.budget)
             ratio, bar, largest, name = (
                 ours.cost / theirs.cost,
                 BARS.get(steps, 1.0),
@@ -269,12 +258,11 @@ def main() -> int:
             share = ", ".join(f"{kind} {number / steps:,.0f}" for kind, number in tokens)
             print(
                 f"{stream:6} {steps:4} steps  {ratio:.3f} of append-only (bar {bar:.2f}); a step: {share}; "
-                f"largest {largest:,} (bar {most:,}); rewritten {ours.rewritten}; memory {grown:+.1%}",
+                f"largest {largest:,} (bar {most:,}); rewritten {ours.rewritten}",
                 flush=True,
             )
             bars.require(ratio <= bar, f"{name}: {ratio:.3f} of append-only")
             bars.require(largest <= most, f"{name}: a request of {largest:,} tokens")
-            bars.require(grown < MOST_GROWN, f"{name}: the process grew by {grown:.0%}")
     return bars.finish()
 
 

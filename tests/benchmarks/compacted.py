@@ -2,10 +2,11 @@
 
     python -m tests.benchmarks.compacted FILE.jsonl.gz | FOLDER … [--points 10]
 
-Each session is recorded up to a point, and everything before it counts as gone. Asked for is each value that a later call uses,
-that occurred before the point, and that nobody has repeated since. *sections*: it is in the injected text. *recalls*: or three
-recalls bring it: a search for the call's other values or its step's words, and the best two records that it names. *by id*: or
-a search for the value itself. Presence is not use, and the calls were made from another context.
+Each session is recorded up to a point, and everything before it counts as gone. Asked for is each value that a later
+call uses, that occurred before the point, and that nobody has repeated since. *sections*: it is in the injected text.
+*recalls*: or three recalls bring it: a search for the call's other values or its step's words, and the best two records
+that it names. *by id*: or a search for the value itself. Presence is not use, and the calls were made from another
+context.
 """
 
 from __future__ import annotations

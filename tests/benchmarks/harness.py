@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from unittest import mock
 
 from mcp_types import CallToolResult, TextContent
 
@@ -54,15 +55,8 @@ class Bars:
 @contextmanager
 def temporary_home() -> Iterator[Path]:
     """Make a temporary folder the home of ctxfold's files for the length of the block."""
-    before = os.environ.get("CTXFOLD_HOME")
-    with tempfile.TemporaryDirectory(prefix="ctxfold-benchmark-") as folder:
-        os.environ["CTXFOLD_HOME"] = folder
-        try:
-            yield Path(folder)
-        finally:
-            os.environ.pop("CTXFOLD_HOME")
-            if before is not None:
-                os.environ["CTXFOLD_HOME"] = before
+    with tempfile.TemporaryDirectory(prefix="ctxfold-") as folder, mock.patch.dict(os.environ, CTXFOLD_HOME=folder):
+        yield Path(folder)
 
 
 def join_texts(reply: CallToolResult) -> str:

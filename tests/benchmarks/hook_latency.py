@@ -1,9 +1,11 @@
-"""What a hook costs in a session that grows: median wall and processor time beyond `python -c pass`, measured in the same run.
+"""What a hook costs in a session that grows: median wall and processor time beyond `python -c pass`, measured in the
+same run.
 
     python -m tests.benchmarks.hook_latency [--calls 120]
 
-A conversation, a third of whose calls have a long result, is written to a transcript of Claude Code's, and at each of its events
-the command that `ctxfold install` writes is run as the host would. *processor* is the hook's own time; the helper's comes last (on Linux).
+A conversation, a third of whose calls have a long result, is written to a transcript of Claude Code's, and at each of
+its events the command that `ctxfold install` writes is run as the host would. *processor* is the hook's own time; the
+helper's comes last (on Linux).
 """
 
 from __future__ import annotations
@@ -30,7 +32,7 @@ NOTHING = [sys.executable, "-I", "-c", "pass"]
 
 
 def make_events(transcript: Path, calls: int) -> Iterator[tuple[str, list[str], bytes]]:
-    """Yield the events of a conversation while its transcript grows: each one's kind, the command's part, and its JSON."""
+    """Yield the events of a conversation while its transcript grows: kind, the command's part, and the JSON."""
 
     def write(role: str, at: int, content: Any, **more: Any) -> None:
         message = {"role": role, "content": content}

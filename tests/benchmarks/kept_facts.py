@@ -2,9 +2,9 @@
 
     python -m tests.benchmarks.kept_facts [--seed 1] [--budget 8000]
 
-A run opens 16 product pages and 8 documentation pages, all made up, with a need in words on each, and asks by `find` for what an
-answer does not show. Then the session is consolidated and `context` is read. Of the facts that the needs asked for, 95 % must be
-in it, and all where the run passed each as `found`.
+A run opens 16 product pages and 8 documentation pages, all made up, with a need in words on each, and asks by `find`
+for what an answer does not show. Then the session is consolidated and `context` is read. Of the facts that the needs
+asked for, 95 % must be in it, and all where the run passed each as `found`.
 """
 
 from __future__ import annotations

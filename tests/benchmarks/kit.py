@@ -1,12 +1,12 @@
 """How many planted facts a view keeps, by the canaries of `compaction-conformance-kit` (from PyPI).
 
-    uv pip install compaction-conformance-kit
-    python -m tests.benchmarks.kit [--shares 0.2 0.3 0.4] [--rounds 5] [--seeds 12]
+    uv pip install compaction-conformance-kit python -m tests.benchmarks.kit [--shares 0.2 0.3 0.4] [--rounds 5]
+    [--seeds 12]
 
-Each session of the kit is recorded, consolidated once, and shown at the largest budget whose text fits into the share of the
-transcript's characters. Later rounds ask for the view again, as no new turn comes. A canary survives when all its values are
-in the view. The seeded session is the kit's own; random and generated sessions are made from seeds 1 to N. Exits 1 when a
-round after the first loses a canary.
+Each session of the kit is recorded, consolidated once, and shown at the largest budget whose text fits into the share
+of the transcript's characters. Later rounds ask for the view again, as no new turn comes. A canary survives when all
+its values are in the view. The seeded session is the kit's own; random and generated sessions are made from seeds 1 to
+N. Exits 1 when a round after the first loses a canary.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from statistics import fmean
 from typing import Any
 
@@ -30,18 +30,18 @@ class ViewCompactor:
 
     name = "ctxfold"
 
-    def __init__(self, make_context: Callable[[str, str, int], Any]) -> None:
-        self._make_context = make_context
+    def __init__(self) -> None:
         self._session: Session | None = None
         self._budget = 0
 
     def compact(self, turns: Sequence[Any], round_num: int = 1, budget_chars: int | None = None) -> Any:
-        """Return the view. The turns are recorded in the first round; later rounds bring nothing but the view itself."""
+        """Return the view. The turns are recorded in the first round; later rounds bring only the view itself."""
         if self._session is None:
             self._budget = self._find_budget(turns, budget_chars or 1)
             self._session = record_turns(turns, self._budget)
         self._session.consolidate(self._budget)
-        return self._make_context(self._session.view(self._budget).text, self.name, round_num)
+        context = importlib.import_module("compaction_kit.compacted").CompactedContext
+        return context(self._session.view(self._budget).text, self.name, round_num)
 
     def _find_budget(self, turns: Sequence[Any], characters: int) -> int:
         """Return the largest budget in tokens whose view has at most so many characters."""
@@ -83,9 +83,8 @@ def make_sessions(seeds: int) -> Iterator[tuple[str, list[tuple[Any, Any]]]]:
 
 def measure(session: Any, canaries: Any, share: float, rounds: int) -> list[float]:
     """Return the share of the canaries that survived after each round."""
-    context = importlib.import_module("compaction_kit.compacted").CompactedContext
     run = importlib.import_module("compaction_kit.runner").run_conformance
-    compactor = ViewCompactor(context)
+    compactor = ViewCompactor()
     done = run(session, compactor, rounds=rounds, canaries=canaries, budget_fraction=share)
     compactor.close()
     return [fmean(one.survived.values()) for one in done.rounds]

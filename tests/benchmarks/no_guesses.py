@@ -1,10 +1,11 @@
-"""What the deciders without a model do to recorded dialogues unasked: messages moved, register entries, refactorings. All should be 0.
+"""What the deciders without a model do to recorded dialogues unasked: messages moved, register entries, refactorings.
+All should be 0.
 
     python -m tests.benchmarks.no_guesses FOLDER | FILE.jsonl.gz … [--budget 8000] [--max-sessions N]
 
-Before each message of the user `branch("auto")` is asked; after each event the session is consolidated and maintained, as a
-driver would; after each message of the assistant `plan()` and `refactor("auto")` are asked. Exits 1 when a message was moved or
-a register has an entry.
+Before each message of the user `branch("auto")` is asked; after each event the session is consolidated and maintained,
+as a driver would; after each message of the assistant `plan()` and `refactor("auto")` are asked. Exits 1 when a message
+was moved or a register has an entry.
 """
 
 from __future__ import annotations

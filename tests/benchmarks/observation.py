@@ -2,9 +2,9 @@
 
     python -m tests.benchmarks.observation [--folder DIR] [--rounds 5] [--only WORD]
 
-For each page: tokens of a default observation and of the rival's snapshot; whether paging reaches every ref that can be acted on;
-how long a look takes; and how long a click takes until the next observation, beyond a bare Playwright click, load and snapshot
-on the same page in turn.
+For each page: tokens of a default observation and of the rival's snapshot; whether paging reaches every ref that can be
+acted on; how long a look takes; and how long a click takes until the next observation, beyond a bare Playwright click,
+load and snapshot on the same page in turn.
 """
 
 from __future__ import annotations
@@ -51,8 +51,7 @@ class Row:
     pages: int
     looks: list[float]
     rival_look: float
-    clicks: list[float]
-    bare: list[float]
+    beyond: float
 
 
 async def measure(page: RealPage, window: Window, rival: Client, rounds: int) -> Row:
@@ -63,15 +62,11 @@ async def measure(page: RealPage, window: Window, rival: Client, rounds: int) ->
     wanted = interactive(observation.full)
     text = await whole(window)
     missing = sum(f"[{ref}]" not in text for ref in wanted)
-    clicks: list[float] = []
-    bare: list[float] = []
-    for _ in range(rounds):
-        clicks.append(await _click(window, page))
-        bare.append(await _bare_click(window, page))
+    clicks = [(await _click(window, page), await _bare_click(window, page)) for _ in range(rounds)]
+    ours, bare = (statistics.median(times) for times in zip(*clicks, strict=True))
     rival_tokens, rival_time = await _look_by_rival(rival, page)
-    return Row(
-        page.name, observation.tokens, rival_tokens, missing, len(wanted), observation.pages, looks, rival_time, clicks, bare
-    )  # fmt: skip
+    size = (observation.tokens, rival_tokens, missing, len(wanted), observation.pages)
+    return Row(page.name, *size, looks, rival_time, ours - bare)
 
 
 async def _time(work: Awaitable[object]) -> float:
@@ -150,16 +145,15 @@ def report(rows: list[Row], bars: Bars) -> None:
     """Print the table and judge it."""
     names = ("tokens", "rival", "refs", "lost", "pages", "look ms", "rival", "click+ ms")
     print(f"{'page':28}" + "".join(f"{name:>10}" for name in names))
-    beyond = [statistics.median(row.clicks) - statistics.median(row.bare) for row in rows]
-    for row, extra in zip(rows, beyond, strict=True):
-        times = (statistics.median(row.looks) * 1000, row.rival_look * 1000, extra * 1000)
+    for row in rows:
+        times = (statistics.median(row.looks) * 1000, row.rival_look * 1000, row.beyond * 1000)
         figures = (row.tokens, row.rival, row.refs, row.missing, row.pages, *times)
         print(f"{row.page:28}" + "".join(f"{figure:>10,.0f}" for figure in figures))
         bars.require(row.tokens <= MOST_TOKENS, f"{row.page}: {row.tokens} tokens")
         bars.require(not row.missing, f"{row.page}: {row.missing} refs lost")
     looks = sorted(look for row in rows for look in row.looks)
     p50, p95 = statistics.median(looks), looks[max(0, round(len(looks) * 0.95) - 1)]
-    click = statistics.median(beyond)
+    click = statistics.median(row.beyond for row in rows)
     mean, rival = statistics.mean(row.tokens for row in rows), statistics.mean(row.rival for row in rows)
     most = max(row.tokens for row in rows)
     print(f"mean tokens {mean:,.0f} (bar {MEAN_TOKENS:,}); most {most:,} (bar {MOST_TOKENS:,}); rival {rival:,.0f}")

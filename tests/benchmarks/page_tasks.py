@@ -1,7 +1,7 @@
 """What it takes to find something on a real page with the page tools: `python -m tests.benchmarks.page_tasks`.
 
-Needs Debian's python3-doc and git-doc. Each task opens a page with its need in words and, where the answer is not shown, asks
-for it by `find`.
+Needs Debian's python3-doc and git-doc. Each task opens a page with its need in words and, where the answer is not
+shown, asks for it by `find`.
 """
 
 from __future__ import annotations
@@ -20,20 +20,23 @@ from tests.sites.server import Site
 
 MOST_CALLS = 2
 MOST_TOKENS = 1_000
-TASKS = (
-    ("git", "git-log.html", "format placeholder for the author's email", "author email", "%ae"),
-    ("git", "git-bisect.html", "exit code to skip a revision that cannot be tested", "cannot be tested", "125"),
-    ("git", "git-stash.html", "stash also untracked files", "--include-untracked", "--include-untracked"),
-    ("git", "git-clean.html", "remove files that are ignored too", "ignore rules", "-x"),
-    ("git", "git-push.html", "refuse to overwrite work of others when forcing", "--force-with-lease", "--force-with-lease"),
-    ("python", "library/heapq.html", "the n smallest elements", "nsmallest", "heapq.nsmallest(n, iterable, key=None)"),
-    ("python", "c-api/list.html", "does PyList_GetItem return a borrowed reference", "PyList_GetItem", "Borrowed reference"),
-    ("python", "library/textwrap.html", "remove common leading whitespace", "dedent", "textwrap.dedent(text)"),
-    ("python", "library/signal.html", "limits on setting a handler from threads", "main thread", "main thread of the main interpreter"),
-    ("python", "howto/argparse.html", "count how often an option is given", 'action="count"', "count"),
-    ("python", "library/sched.html", "run all scheduled events without blocking", "blocking", "scheduler.run(blocking=True)"),
-    ("python", "library/graphlib.html", "error when there is a cycle", "CycleError", "graphlib.CycleError"),
-)  # fmt: skip
+TASKS = [
+    tuple(line.split(" | "))
+    for line in """\
+git | git-log.html | format placeholder for the author's email | author email | %ae
+git | git-bisect.html | exit code to skip a revision that cannot be tested | cannot be tested | 125
+git | git-stash.html | stash also untracked files | --include-untracked | --include-untracked
+git | git-clean.html | remove files that are ignored too | ignore rules | -x
+git | git-push.html | refuse to overwrite work of others when forcing | --force-with-lease | --force-with-lease
+python | library/heapq.html | the n smallest elements | nsmallest | heapq.nsmallest(n, iterable, key=None)
+python | c-api/list.html | does PyList_GetItem return a borrowed reference | PyList_GetItem | Borrowed reference
+python | library/textwrap.html | remove common leading whitespace | dedent | textwrap.dedent(text)
+python | library/signal.html | limits on a handler from threads | main thread | main thread of the main interpreter
+python | howto/argparse.html | count how often an option is given | action="count" | count
+python | library/sched.html | run all scheduled events without blocking | blocking | scheduler.run(blocking=True)
+python | library/graphlib.html | error when there is a cycle | CycleError | graphlib.CycleError
+""".splitlines()
+]
 """Documentation, page, need in words, words to find, answer."""
 
 

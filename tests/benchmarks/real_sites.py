@@ -1,4 +1,5 @@
-"""Real sites that other people wrote, served on loopback: documentation, an admin, a data browser, an API explorer, tasks.
+"""Real sites that other people wrote, served on loopback: documentation, an admin, a data browser, an API explorer,
+tasks.
 
 Packages come from the package index into an environment of their own; the documentation is Debian's.
 """
@@ -237,14 +238,13 @@ def _write_swagger(packages: Path, folder: Path) -> Path:
 
 
 def _describe_api() -> dict[str, object]:
-    def operation(summary: str) -> dict[str, object]:
-        return {"summary": summary, "tags": ["boxes"], "responses": {"200": {"description": "Done"}}}
-
+    done = {"200": {"description": "Done"}}
+    by_id = [{"name": "id", "in": "path", "required": True, "schema": {"type": "integer"}}]
     paths: dict[str, object] = {}
     for thing in ("boxes", "lids", "shelves", "orders"):
-        one = {"name": "id", "in": "path", "required": True, "schema": {"type": "integer"}}
-        paths[f"/{thing}"] = {"get": operation(f"All {thing}"), "post": operation(f"Add to {thing}")}
-        paths[f"/{thing}/{{id}}"] = {
-            verb: {**operation(f"{verb} one of {thing}"), "parameters": [one]} for verb in ("get", "put", "delete")
-        }
+        named = {"get": f"All {thing}", "post": f"Add to {thing}"}
+        paths[f"/{thing}"] = {v: {"summary": s, "tags": ["boxes"], "responses": done} for v, s in named.items()}
+        one = {"tags": ["boxes"], "responses": done, "parameters": by_id}
+        verbs = ("get", "put", "delete")
+        paths[f"/{thing}/{{id}}"] = {verb: {"summary": f"{verb} one of {thing}", **one} for verb in verbs}
     return {"openapi": "3.0.0", "info": {"title": "Store", "version": "1"}, "paths": paths}

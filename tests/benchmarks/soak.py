@@ -1,8 +1,8 @@
 """Random faults while writers work: `python -m tests.benchmarks.soak [--minutes 20] [--faults 1000] [--seed 1]`.
 
-Writers record in one store, each in a process of its own. A fault kills one, stops one for a while, or fills its disk. After every
-ten faults each acknowledged record must be recalled byte for byte, the history must replay, a second reader must see the same
-views within their budgets, and every error must be one of ours.
+Writers record in one store, each in a process of its own. A fault kills one, stops one for a while, or fills its disk.
+After every ten faults each acknowledged record must be recalled byte for byte, the history must replay, a second reader
+must see the same views within their budgets, and every error must be one of ours.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class SoakTally:
 
 
 def write(store: Path, name: str, most: int) -> None:
-    """Record until something stops it, and print what was acknowledged. No file may grow above `most` bytes, if given."""
+    """Record until stopped, and print what was acknowledged. No file may grow above `most` bytes, if given."""
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     if most:
         resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
@@ -115,11 +115,10 @@ class Soak:
     def _wait_for_words(self) -> None:
         """Wait until each writer has printed something."""
         until = time.monotonic() + PATIENCE
-        while any(not out.stat().st_size for _, out in self._writers):
-            if time.monotonic() > until:
-                self._tally.wrong.append("a writer acknowledges nothing")
-                return
+        while any(not out.stat().st_size for _, out in self._writers) and time.monotonic() < until:
             time.sleep(0.005)
+        if time.monotonic() >= until:
+            self._tally.wrong.append("a writer acknowledges nothing")
 
     def _end(self, at: int) -> None:
         """Kill a writer, and take in what was acknowledged. Its last line may be cut off."""
@@ -145,12 +144,11 @@ class Soak:
             with Session.open("soak", store=str(self.store), create=False) as session:
                 wrong += [f"s{n} is wrong" for n, text in self.kept.items() if session.recall(f"s{n}.3").text != text]
                 views = [session.view(budget) for budget in BUDGETS]
-            if any(view.tokens > budget for view, budget in zip(views, BUDGETS, strict=True)):
-                wrong.append("a view is above its budget")
             verify_session("soak", store=str(self.store))
             with Session.open("soak", store=str(self.store), create=False) as session:
-                if [session.view(budget).text for budget in BUDGETS] != [view.text for view in views]:
-                    wrong.append("two readers see different views")
+                for view, budget in zip(views, BUDGETS, strict=True):
+                    wrong += ["a view is above its budget"] * (view.tokens > budget)
+                    wrong += ["two readers see different views"] * (session.view(budget).text != view.text)
         except CtxfoldError as error:
             wrong.append(f"{type(error).__name__}: {error}")
 
@@ -175,9 +173,8 @@ def soak(minutes: float, faults: int, seed: int) -> SoakTally:
 def main() -> int:
     """Soak and report."""
     parser = make_parser("soak", __doc__)
-    parser.add_argument("--minutes", type=float, default=20)
-    parser.add_argument("--faults", type=int, default=1_000)
-    parser.add_argument("--seed", type=int, default=1)
+    for name, default in (("minutes", 20), ("faults", 1_000), ("seed", 1)):
+        parser.add_argument(f"--{name}", type=int, default=default)
     chosen = parser.parse_args()
     os.nice(5)
     tally = soak(chosen.minutes, chosen.faults, chosen.seed)

@@ -2,7 +2,8 @@
 
     python -m tests.benchmarks.spine [--steps 2000] [--folder DIR]
 
-Times in this process are those of the processor, which a busy machine does not stretch; times by the clock are beside them.
+Times in this process are those of the processor, which a busy machine does not stretch; times by the clock are beside
+them.
 """
 
 from __future__ import annotations

@@ -1,12 +1,15 @@
-"""Conversations of several topics: task completion (TCR) and context tokens (ACT) by who places the messages, as Context-Agent measures.
+"""Conversations of several topics: task completion (TCR) and context tokens (ACT) by who places the messages, as
+Context-Agent measures.
 
-    python -m tests.benchmarks.topics FOLDER | FILE.jsonl.gz … [--budget 2000] [--topics 3] [--conversations 40] [--model NAME]
+    python -m tests.benchmarks.topics FOLDER | FILE.jsonl.gz … [--budget 2000] [--topics 3] [--conversations 40]
+    [--model NAME]
 
-A conversation interleaves recorded dialogues, two messages of each in turn, with their real replies and results. The checkpoints
-of a reply are the ids, numbers and addresses that it takes from earlier in its own dialogue, or the dialogue's `checkpoints`.
-Just before each message the view is made. ACT is its mean tokens, TCR the share of the checkpoints of each dialogue's last reply
-that are in it, `each` the same over all replies. Messages are placed by nobody (`one path`), by the decider without a model, which
-stays (`embedded`), by whoever knows the topics (`told`), or by `--model` (`model`).
+A conversation interleaves recorded dialogues, two messages of each in turn, with their real replies and results. The
+checkpoints of a reply are the ids, numbers and addresses that it takes from earlier in its own dialogue, or the
+dialogue's `checkpoints`. Just before each message the view is made. ACT is its mean tokens, TCR the share of the
+checkpoints of each dialogue's last reply that are in it, `each` the same over all replies. Messages are placed by
+nobody (`one path`), by the decider without a model, which stays (`embedded`), by whoever knows the topics (`told`), or
+by `--model` (`model`).
 """
 
 from __future__ import annotations

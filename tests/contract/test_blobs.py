@@ -48,22 +48,6 @@ def test_another_picture_does_not_read_like_the_first(session: Session) -> None:
     assert len(set(rows)) == 2
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        _picture(3, 1_400),
-        "31415926535" * 400,
-        "ACGTTGCA" * 500,
-        "word " * 1_000,
-        "x" * 5_000,
-        "a=1;b2=2." * 500,
-    ],
-    ids=["a cursor", "digits", "letters", "words", "one letter", "signs"],
-)
-def test_what_has_to_be_handed_on_or_can_be_read_stays(text: str) -> None:
-    assert blobs(text) == []
-
-
 def test_an_argument_of_bytes_takes_a_line_too(session: Session) -> None:
     call = {"name": "upload", "args": {"name": "a.png", "data": _picture(4)}, "id": "c"}
     session.record_step("I upload it.", calls=[call], results=[{"id": "c", "text": "ok"}])

@@ -12,7 +12,6 @@ from tests.support.sessions import (
     add_result,
     add_step,
     add_steps,
-    common_prefix,
     cover,
     decisions,
     events,
@@ -35,16 +34,6 @@ def fill(session: Session, tokens: int) -> int:
     return seed
 
 
-def test_every_step_stands_in_exactly_one_tile_in_path_order(session: Session) -> None:
-    """The cover tiles the path, before and after folds of both scales."""
-    add_steps(session, 8)
-    assert cover(session) == [(n,) for n in range(1, 9)]
-    session.fold(summary="Three pages.", first_step=2, last_step=4)
-    assert cover(session) == [(1,), (2, 3, 4), (5,), (6,), (7,), (8,)]
-    session.fold(summary="More pages.", first_step=1, last_step=5)
-    assert cover(session) == [(1, 2, 3, 4, 5), (6,), (7,), (8,)]
-
-
 def test_a_call_and_its_result_stand_in_one_tile(session: Session) -> None:
     """A fold takes a step whole: its explanation, call and result leave the view together."""
     add_steps(session, 4)
@@ -56,16 +45,6 @@ def test_a_call_and_its_result_stand_in_one_tile(session: Session) -> None:
     assert "END-3" in shown
 
 
-def test_recording_never_folds(session: Session) -> None:
-    """However far the log grows past any budget, recording leaves every step raw."""
-    add_steps(session, 60)
-    session.record_turn(user="Go on")
-    session.record_reply("Going on.")
-    assert cover(session) == [(n,) for n in range(1, 62)]
-    assert not [event for event in events(session) if "fold" in event.kind.lower()]
-    assert all(f"END-{n}" in settled(session) for n in range(1, 61))
-
-
 def test_a_fold_with_no_steps_named_takes_the_latest_alone(session: Session) -> None:
     """`fold()` is the granular condensation: one step, the latest, micro."""
     add_steps(session, 3)
@@ -73,25 +52,6 @@ def test_a_fold_with_no_steps_named_takes_the_latest_alone(session: Session) -> 
     assert (tuple(tile.steps), tile.first, tile.last, tile.scale) == ((3,), 3, 3, "micro")
     assert tile.text
     assert cover(session) == [(1,), (2,), (3,)]
-
-
-def test_a_fold_of_several_steps_is_macro_and_may_include_the_latest(session: Session) -> None:
-    """An explicit directive may fold any contiguous stretch of the path, the latest included."""
-    add_steps(session, 5)
-    tile = session.fold(summary="All five pages were read.", first_step=1, last_step=5)
-    assert (tuple(tile.steps), tile.scale) == ((1, 2, 3, 4, 5), "macro")
-    assert "All five pages were read." in tile.text
-    assert cover(session) == [(1, 2, 3, 4, 5)]
-
-
-def test_a_fold_of_whole_tiles_takes_them_up(session: Session) -> None:
-    """A stretch whose ends fall on tile bounds may hold folded tiles."""
-    add_steps(session, 6)
-    session.fold(summary="Two and three.", first_step=2, last_step=3)
-    session.fold(summary="Four.", first_step=4, last_step=4)
-    tile = session.fold(summary="Two to five.", first_step=2, last_step=5)
-    assert tuple(tile.steps) == (2, 3, 4, 5)
-    assert cover(session) == [(1,), (2, 3, 4, 5), (6,)]
 
 
 @pytest.mark.parametrize(("first", "last"), [(3, 6), (1, 3), (4, 4), (3, 4), (2, 4), (5, 6)])
@@ -130,31 +90,6 @@ def test_a_fold_that_would_grow_the_view_is_refused(session: Session) -> None:
     assert session.view(WIDE).text == before.text
 
 
-def test_a_fold_of_what_is_short_already_is_refused_where_it_would_grow_the_view(session: Session) -> None:
-    session.record_turn(user="copper " * 60)
-    session.record_reply("Two words.")
-    session.record_turn(user="river falcon ember delta " * 4)
-    session.record_reply("island harbor night " * 30)
-    session.fold(summary="Went on.", first_step=2, last_step=2)
-    session.record_turn(user="room")
-    before, log = session.view(60_000), len(events(session))
-    with pytest.raises(FoldError, match="too short to fold; fold more steps"):
-        session.fold(first_step=2, last_step=3)
-    assert session.view(60_000).text == before.text
-    assert len(events(session)) == log
-
-
-def test_a_tile_in_which_each_step_stands_names_its_steps_where_a_view_shows_less_of_it(session: Session) -> None:
-    for n in range(3):
-        session.record_reply(f"Number {n}: " + "copper delta ember falcon " * 4)
-    session.record_turn(user="river night island harbor " * 25)
-    session.record_reply("Noted.")
-    session.fold(first_step=1, last_step=4)
-    assert "[s1" not in settled(session)
-    session.record_turn(user="room view copper " * 50)
-    assert steps_addressed(session.view(256).text) >= {1, 2, 3, 4, 5}
-
-
 def test_the_embedded_folder_keeps_the_facts_of_what_it_folds(session: Session) -> None:
     """Facts come from the structure of results: their values stay readable in the tile, or a ref does."""
     add_result(session, '{"booking": {"id": "BK-7731", "price": 129.5, "currency": "EUR"}, "status": "held"}')
@@ -190,16 +125,6 @@ def test_the_words_of_the_user_stay_in_line_and_verbatim_when_their_step_is_fold
     assert in_order(shown, ["END-1", "I want a room", "END-6"])
 
 
-def test_consolidation_does_nothing_below_the_high_water_mark(session: Session) -> None:
-    """While the rendered cover stands below 70% of the budget: no tile, no event, no byte changed."""
-    fill(session, int(BUDGET * 0.55))
-    assert session.view(WIDE).tokens < 0.68 * BUDGET
-    before, log = settled(session), len(events(session))
-    assert session.consolidate(BUDGET) == ()
-    assert settled(session) == before
-    assert len(events(session)) == log
-
-
 def test_consolidation_above_the_high_water_mark_works_down_to_low_water(session: Session) -> None:
     """Past the budget it works down to 80% of it (of the cover; the goal and headers ride on top)."""
     last = fill(session, int(BUDGET * 1.2))
@@ -208,15 +133,6 @@ def test_consolidation_above_the_high_water_mark_works_down_to_low_water(session
     assert session.view(WIDE).tokens <= 0.85 * BUDGET
     assert path(session) == list(range(1, last + 1))
     assert session.consolidate(BUDGET) == (), "once is enough"
-
-
-def test_consolidation_leaves_the_last_steps_raw(session: Session) -> None:
-    """The tail, at least the latest step, is never taken."""
-    last = fill(session, 2 * BUDGET)
-    tiles = session.consolidate(BUDGET)
-    assert last not in {step for tile in tiles for step in tile.steps}
-    assert (last,) in cover(session)
-    assert f"END-{last}" in settled(session)
 
 
 def test_consolidation_leaves_a_step_that_still_waits_for_its_answer(session: Session) -> None:
@@ -263,19 +179,6 @@ def test_consolidation_in_a_long_run_comes_in_batches(session: Session) -> None:
         assert session.view(WIDE).tokens <= BUDGET
     assert 2 <= made <= 24
     assert path(session) == list(range(1, 121))
-
-
-@pytest.mark.parametrize("budget", [MIN_BUDGET, 300, 512, 1_000, 2_000, 4_000, 8_000, 20_000])
-def test_a_view_never_holds_more_tokens_than_its_budget(session: Session, budget: int) -> None:
-    """The budget is hard, for the text and for what the messages hold."""
-    session.record_turn(user="Find me a quiet place by the river. " * 4)
-    add_steps(session, 60)
-    session.fold(first_step=3, last_step=9)
-    shown = session.view(budget)
-    assert count(shown.text) <= budget
-    assert shown.tokens <= budget
-    assert shown.budget == budget
-    assert sum(count(text) for text in contents(shown.messages)) <= budget
 
 
 def contents(messages: object) -> list[str]:
@@ -354,29 +257,6 @@ def test_at_the_least_budget_even_a_goal_and_a_message_of_any_length_yield_to_a_
         shown = session.view(MIN_BUDGET)
         assert count(shown.text) <= MIN_BUDGET
         assert step in steps_addressed(shown.text)
-
-
-def test_recording_leaves_every_byte_before_it_unchanged(session: Session) -> None:
-    """Prefix-stable: a new step appends."""
-    for seed in range(1, 12):
-        before = settled(session)
-        add_step(session, seed)
-        after = settled(session)
-        if seed > 1:
-            assert f"END-{seed - 1}" in common_prefix(before, after)
-
-
-def test_a_micro_fold_leaves_every_earlier_byte_unchanged(session: Session) -> None:
-    """Prefix-stable: a micro fold replaces only its own step's rendering."""
-    add_steps(session, 8)
-    before = settled(session)
-    session.fold()
-    assert "END-7" in common_prefix(before, settled(session))
-    before = settled(session)
-    session.fold(first_step=5, last_step=5)
-    after = settled(session)
-    assert "END-4" in common_prefix(before, after)
-    assert after.endswith(before[-200:])
 
 
 def test_a_note_is_a_record_of_the_step_it_stands_in(session: Session) -> None:

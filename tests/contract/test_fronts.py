@@ -9,7 +9,6 @@ from ctxfold.errors import FoldError
 from ctxfold.workspace import Tile
 
 FIRST = "The user wants the best price of all pages. Pages were read one by one, because no list was found."
-NEXT = "Page 9 said nothing new."
 
 
 def read_pages(session: Session, first: int, last: int) -> None:

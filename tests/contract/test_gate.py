@@ -28,12 +28,6 @@ def test_a_summary_that_invents_is_refused_with_the_values_named(session: Sessio
     assert session.view().text == before
 
 
-def test_what_the_log_holds_in_another_notation_is_taken(session: Session) -> None:
-    look_up(session, 4)
-    tile = session.fold("36 flights were found in 4 searches, on 22 May 2024 HAT207 at $122.00.", 1, 4)
-    assert tile.summary.startswith("36 flights")
-
-
 def test_the_reading_form_of_a_page_is_ground(session: Session) -> None:
     session.record_turn(user="What does it cost?")
     page = {"id": "look", "text": "- cell: x\n" * 400, "origin": "page", "shown": "Price: 1,245.00 EUR\n" * 40}
@@ -46,14 +40,6 @@ def test_what_a_summary_leaves_out_is_named_behind_it(session: Session) -> None:
     tile = session.fold("Flights were looked up.", 1, 4)
     assert "HAT007" in tile.text
     assert tile.tokens < 250
-
-
-def test_what_later_steps_use_is_kept_and_the_tile_says_so(session: Session) -> None:
-    look_up(session, 4)
-    session.record_reply("I would take HAT327.")
-    tile = session.fold("Flights were looked up.", 1, 4)
-    assert "HAT327" in tile.text
-    assert tile.beside
 
 
 def test_a_step_that_shows_nothing_yet_is_not_folded(session: Session) -> None:

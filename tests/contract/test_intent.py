@@ -179,31 +179,6 @@ def test_a_plan_is_one_event_with_its_cause_and_nothing_new_is_none(session: Ses
     assert session.history(1)[0].kind == kind
 
 
-def test_a_host_writes_summary_and_to_do(session: Session) -> None:
-    """Texts become items; the summary stands in the view; what it leaves out stays."""
-    session.record_turn(user="Plan my move to Porto.")
-    session.plan(summary="Moving to Porto in May.", todo=["Hire movers", "Cancel the lease"])
-    assert "Moving to Porto in May." in settled(session)
-    intent = session.plan(todo=["Hire movers", "Buy boxes"])
-    assert [(item.id, item.text, item.state) for item in intent.items] == [
-        ("t1", "Hire movers", "open"),
-        ("t2", "Cancel the lease", "open"),
-        ("t3", "Buy boxes", "open"),
-    ]
-
-
-@pytest.mark.parametrize(
-    "todo",
-    ["text", [1], [{}], [{"state": "done"}], [{"id": "t9"}], [{"text": "a", "state": "ready"}], [{"text": 3}], [{"text": "a", "evidence": [1]}]],
-)  # fmt: skip
-def test_a_malformed_to_do_is_refused_in_one_line(session: Session, todo: object) -> None:
-    """The caller's mistake, before anything is committed."""
-    with pytest.raises(InputError) as refused:
-        session.plan(todo=todo)  # type: ignore[arg-type]
-    assert "\n" not in str(refused.value)
-    assert session.intent.empty
-
-
 @pytest.mark.parametrize("budget", [MIN_BUDGET, 300, 400, 700, 1_200, 3_000])
 def test_a_view_with_an_intent_stays_within_any_budget(session: Session, budget: int) -> None:
     """Hostile words too: long lines, many items, other scripts, special tokens."""

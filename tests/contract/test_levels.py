@@ -160,18 +160,6 @@ def test_a_caller_sets_when_and_how_far_a_session_folds(tmp_path: Path) -> None:
         FoldSettings(high=0.5)
 
 
-def test_a_fold_without_a_summary_keeps_the_users_words(session: Session) -> None:
-    said = [f"And the {part} must be painted in colour {n}, by {n} May." for n, part in enumerate(("roof", "door"), 3)]
-    session.record_turn(user=said[0])
-    session.fold()
-    session.record_step(
-        "I look.", [{"name": "look", "args": {}}], [{"text": "\n".join(f"pot {n} of paint" for n in range(99))}]
-    )
-    session.record_turn(user=said[1])
-    session.fold()
-    assert all(words in session.view().text for words in said)
-
-
 def test_a_fold_keeps_call_and_result_together(session: Session) -> None:
     dialogue(session, 60, 1_000)
     for line in session.view(1_000).text.splitlines():

@@ -46,25 +46,6 @@ def test_steps_stand_beside_a_pasted_document(session: Session, one: Callable[[i
     assert all(f"crate-{n:03d}" in shown for n in range(26, 30))
 
 
-def test_what_is_kept_of_a_message_is_what_it_says(session: Session) -> None:
-    """Each stretch between marks is a slice of the message."""
-    said = "".join(map(LISTS["prose"], range(800)))
-    session.record_turn(said)
-    shown = session.view(1_000).text
-    told = shown[shown.index("user: ") + len("user: ") :]
-    assert all(part.strip("… ") in said for part in told.split(" … "))
-
-
-def test_an_answer_of_many_words_takes_the_room_that_is_there(session: Session) -> None:
-    session.record_turn("Tell me of the keeper.")
-    session.record_step(
-        "".join(map(LISTS["prose"], range(100))),
-        calls=[{"name": "look", "args": {}, "id": "c"}],
-        results=[{"id": "c", "text": "ok"}],
-    )
-    assert count(session.view(256).text) >= 190
-
-
 @pytest.mark.long
 @pytest.mark.parametrize("text", LONG, ids=NAMES)
 def test_no_message_takes_long_to_view(session: Session, text: str) -> None:

@@ -45,13 +45,6 @@ def test_a_page_comes_as_it_reads_on_demand_and_byte_for_byte_else(session: Sess
     )
 
 
-def test_a_summary_may_say_what_a_page_says_over_several_nodes(session: Session) -> None:
-    ref = look(session, shown="\n".join(f"Nothing of note {n}." for n in range(80)))
-    step = session.recall(ref).ref.partition(".")[0]
-    tile = session.fold("The page says “The rate is 1.0834 today”; NOK | 11.42.", step, step)
-    assert tile.summary
-
-
 def test_a_hit_on_a_page_shows_the_row_that_matched(session: Session) -> None:
     ref = look(session)
     (hit,) = session.recall(query="NOK")
@@ -98,13 +91,6 @@ def test_a_place_on_a_page_names_the_page_and_what_was_asked_of_it_is_none(sessi
     session.record_step("", calls, [taken, {"id": "b", "text": "booked"}])
     hits = session.recall(query="ferry price")
     assert {hit.ref: hit.page for hit in hits} == {"s1.3": "Ferries — https://sea.example/", "s1.2:3-5": ""}
-
-
-def test_of_lines_that_hold_a_name_the_one_with_most_of_the_other_words_is_shown(session: Session) -> None:
-    check = "\n".join([*(f"through-hull {n} PASS 0.0 ml/h" for n in (1, 2, 4)), "through-hull 5 FAIL 2.7 ml/h"])
-    session.record_step(calls=[{"name": "check", "args": {}, "id": "c1"}], results=[{"id": "c1", "text": check}])
-    first = session.recall(query="through-hull fail")[0]
-    assert "through-hull 5 FAIL" in first.text
 
 
 @pytest.mark.parametrize("origin", ["tool", "page"])

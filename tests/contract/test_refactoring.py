@@ -9,9 +9,7 @@ import ctxfold
 from ctxfold import Session
 from ctxfold.decisions.refactor import OPERATORS, Operator
 from ctxfold.errors import InputError, UndoError
-from ctxfold.tokens import MIN_BUDGET
-from ctxfold.workspace import By
-from tests.support.faults import ORDERS, called, clean, failing, look_up, to_and_fro, visited
+from tests.support.faults import ORDERS, called, clean, failing, look_up
 from tests.support.sessions import WIDE, cover, database_bytes, events, settled, texts
 
 TEXTS: dict[Operator, str] = {"fact_rectify": "pending => delivered (s2.2)"}
@@ -57,17 +55,6 @@ def test_a_call_that_fails_three_times_is_pruned_with_what_it_told(session: Sess
     assert steps_of(session) == log
 
 
-def test_a_reason_changes_nothing_of_what_is_done(session: Session) -> None:
-    """Why somebody asks is written down and never read."""
-    session.record_turn(user="Refund W-2003.")
-    failing(session, 3)
-    plain = session.refactor("path_prune", dry_run=True)
-    done = session.refactor("path_prune", by=By("host", "the user asked me to leave everything as it is"))
-    assert plain.applied
-    assert done == plain
-    assert session.history()[0].cause.endswith("; the user asked me to leave everything as it is")
-
-
 def test_without_a_text_fact_rectify_refuses_and_says_what_to_give(session: Session) -> None:
     """What is true is for a host or a model to say."""
     clean(session)
@@ -78,19 +65,6 @@ def test_without_a_text_fact_rectify_refuses_and_says_what_to_give(session: Sess
     assert session.refactor("cognitive_boosting").refused
     with pytest.raises(InputError, match="a text needs an operator"):
         session.refactor(text="Refund it.")
-
-
-def test_back_and_forth_between_two_pages_is_pruned_and_both_stay_readable(session: Session) -> None:
-    """What stood on either page still stands once."""
-    session.record_turn(user="Compare the two harbors.")
-    steps = to_and_fro(session)
-    done = session.refactor()
-    after = settled(session)
-    assert (done.operator, done.applied) == ("path_prune", True)
-    assert set(done.steps) <= set(steps[:-1])
-    for page in ("lisboa", "setubal"):
-        assert f"HB-{page}-22" in after
-    assert "world" in after or "outside" in after
 
 
 @pytest.mark.parametrize(
@@ -219,33 +193,6 @@ def faulty(session: Session) -> None:
     session.record_reply("The refund is refused; I will look for another way to do it for you.")
 
 
-def test_an_export_of_a_refactored_session_imports_to_the_same_bytes(tmp_path: Path) -> None:
-    """Notes, tiles and superseded values come along; replay verifies them."""
-    with Session.open("trip", goal="Refund", store=str(tmp_path / "one.db")) as session:
-        faulty(session)
-        for operator in OPERATORS:
-            session.refactor(operator, TEXTS.get(operator))
-        session.refactor("state_abstract", text="Invented W-9999.")
-        before, kinds = settled(session), [(event.kind, event.cause, event.revision) for event in events(session)]
-    ctxfold.export_session("trip", tmp_path / "out.jsonl", store=str(tmp_path / "one.db"))
-    ctxfold.import_session(tmp_path / "out.jsonl", store=str(tmp_path / "two.db"))
-    with Session.open("trip", store=str(tmp_path / "two.db")) as session:
-        assert settled(session) == before
-        assert [(event.kind, event.cause, event.revision) for event in events(session)] == kinds
-    ctxfold.export_session("trip", tmp_path / "again.jsonl", store=str(tmp_path / "two.db"))
-    assert (tmp_path / "again.jsonl").read_bytes() == (tmp_path / "out.jsonl").read_bytes()
-
-
-def test_the_view_stays_within_every_budget_with_notes_at_its_end(session: Session) -> None:
-    """Notes yield like the rest of the end does."""
-    faulty(session)
-    for operator in OPERATORS:
-        session.refactor(operator, TEXTS.get(operator))
-    for budget in (MIN_BUDGET, 300, 400, 700, 1_500, 8_000):
-        assert session.view(budget).tokens <= budget
-    assert "[KEY INFO]" in session.view(1_500).text
-
-
 def test_redaction_reaches_notes_and_superseded_values(database: Path) -> None:
     """What refactorings left is masked like everything else, in the file too."""
     with Session.open("trip", store=str(database)) as session:
@@ -280,18 +227,6 @@ def test_refactorings_are_bounded_in_depth_and_number(session: Session) -> None:
     for at in range(60):
         session.refactor("cognitive_boosting", text=f"Look at look-{at % 40} again.")
     assert "are on this path already" in session.refactor("cognitive_boosting", text="Look at W-2005 again.").reason
-
-
-def test_the_latest_message_and_observation_are_verbatim_after_every_operator(session: Session) -> None:
-    """Also when the user has just spoken, and the latest observation stands one step before."""
-    faulty(session)
-    last = visited(session, "porto")
-    session.record_turn(user="And now, what about 77 EUR?")
-    seen = settled(session)
-    shown = seen[seen.index(f"s{last} ") : seen.index("And now, what about 77 EUR?") + 27]
-    for operator in OPERATORS:
-        session.refactor(operator, TEXTS.get(operator))
-        assert shown in settled(session), operator
 
 
 def test_high_water_is_that_of_the_budget_it_is_for(session: Session) -> None:

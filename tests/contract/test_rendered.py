@@ -31,28 +31,7 @@ HOTELS = [
         "refundable": n % 2 == 0,
     }
     for n, word in enumerate(
-        [
-            "Aurora",
-            "Belém",
-            "Castelo",
-            "Douro",
-            "Estrela",
-            "Fado",
-            "Graça",
-            "Horta",
-            "Ínsua",
-            "Janelas",
-            "Kasbah",
-            "Lapa",
-            "Mouraria",
-            "Nazaré",
-            "Oriente",
-            "Príncipe",
-            "Queluz",
-            "Rossio",
-            "Sintra",
-            "Tejo",
-        ]
+        "Aurora Belém Castelo Douro Estrela Fado Graça Horta Ínsua Janelas Kasbah Lapa Mouraria Nazaré Oriente Príncipe Queluz Rossio Sintra Tejo".split()
     )
 ]
 
@@ -79,15 +58,6 @@ def test_each_row_holds_its_records_own_id(session: Session) -> None:
         assert any(
             str(hotel["id"]) in line and str(hotel["name"]) in line and str(hotel["price"]) in line for line in lines
         )
-
-
-def test_rendering_is_done_once_and_does_not_depend_on_what_comes_later(session: Session) -> None:
-    """The rendering of a step is fixed at ingest: later records leave its bytes alone."""
-    add_json(session, {"hotels": HOTELS[:5]})
-    first = settled(session)
-    add_json(session, {"hotels": HOTELS[:5]})
-    add_steps(session, 4, first=3)
-    assert all(str(hotel["name"]) in common_prefix(first, settled(session)) for hotel in HOTELS[:5])
 
 
 def test_a_late_result_is_a_record_of_its_old_step_shown_where_it_arrives(session: Session) -> None:
@@ -209,27 +179,6 @@ def test_full_text_is_searchable_where_only_a_compact_form_shows(session: Sessio
     assert [hit.step for hit in session.recall(query="marmalade")] == [step]
 
 
-def _order(name: str, parcels: int, **more: object) -> dict[str, object]:
-    return {
-        "order_id": name,
-        "owner": "mara_lind_22",
-        "status": "open",
-        "parcels": [{"track": f"{name}-{n}", "depot": "Lyon", "grams": 400 + n} for n in range(parcels)],
-        "paid_by": "card_99",
-        **more,
-    }
-
-
-LEG = {
-    "flight": "HX100",
-    "from": "Lyon",
-    "to": "Porto",
-    "carrier": "Aurora Air",
-    "leaves": "08:15:00",
-    "lands": "10:45:00",
-}
-
-
 def test_each_result_stands_behind_its_call_and_the_log_keeps_the_order_it_was_told(tmp_path: Path) -> None:
     """Of many calls of one step, no reader has to count which answer is of which: not when recorded, not when read back, not when imported."""
     store, other = str(tmp_path / "one.db"), str(tmp_path / "two.db")
@@ -251,13 +200,6 @@ def test_each_result_stands_behind_its_call_and_the_log_keeps_the_order_it_was_t
         with Session.open("trip", store=kept) as session:
             assert session.view(WIDE).text == recorded
         assert ctxfold.verify_session("trip", store=kept) > 0
-
-
-ITEMS = [
-    {"item": f"I-{n}", "price": 10 + n, "options": {"size": "L", "print": "dots"} if n % 2 else {"volume": "500ml"}}
-    for n in range(1, 5)
-]
-ADDRESS = {"street": "Rua da Escola Politécnica 5", "town": "Lisboa", "zip": "1250-099"}
 
 
 def test_a_written_summary_stands_behind_the_words_that_its_stretch_began_with(session: Session) -> None:

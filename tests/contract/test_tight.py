@@ -5,9 +5,7 @@ import json
 import pytest
 
 from ctxfold import Session
-from ctxfold.session.decide import open_tiles
 from ctxfold.tokens import count
-from ctxfold.workspace import RawStep, Tile
 
 
 def _order(n: int) -> str:
@@ -50,48 +48,6 @@ def test_what_a_fold_dropped_comes_back_when_it_is_asked_for(session: Session) -
     assert f"carrier-{gone % 7}" in shown or f"TR{gone:04d}K" in shown
 
 
-def test_opening_a_tile_gives_its_steps_back_and_leaves_what_was_told(session: Session) -> None:
-    """The embedded folder's tile opens into the steps of the log; a summary that somebody wrote stays as it was written."""
-    _filled(session, 4)
-    session.fold(summary="Order W-1001 was looked up; nothing holds it up.", first_step=2, last_step=3)
-    _filled(session, 40)
-    workspace = session.workspace
-    tile = workspace.blocks[0]
-    assert isinstance(tile, Tile)
-    with session._at.store.reading() as tx:
-        opened = open_tiles(tx, session._at.session, workspace, workspace.blocks, 12_000)
-    assert [step for block in opened for step in block.steps] == [
-        step for block in workspace.blocks for step in block.steps
-    ]
-    assert sum(isinstance(block, RawStep) for block in opened) > sum(
-        isinstance(block, RawStep) for block in workspace.blocks
-    )
-    assert any(isinstance(block, Tile) and "nothing holds it up" in block.summary for block in opened)
-
-
-def test_what_is_opened_is_bounded_and_the_rest_stands_as_it_was_folded(session: Session) -> None:
-    """However often a session was folded, the newest steps are opened as far as the reach goes; before them is what the tile kept of the older ones."""
-    _filled(session, 60)
-    workspace = session.workspace
-    tile = workspace.blocks[0]
-    assert isinstance(tile, Tile)
-    with session._at.store.reading() as tx:
-        opened = open_tiles(tx, session._at.session, workspace, workspace.blocks, 600)
-        whole = open_tiles(tx, session._at.session, workspace, workspace.blocks, 1_000_000)
-    steps = [step for block in workspace.blocks for step in block.steps]
-    for blocks in (opened, whole):
-        assert [step for block in blocks for step in block.steps] == steps
-    assert all(isinstance(block, RawStep) for block in whole)
-    rest = opened[0]
-    assert isinstance(rest, Tile)
-    assert 600 <= sum(block.tokens for block in opened[1:]) <= 600 + 16 * max(block.tokens for block in whole)
-    assert set(rest.lines) <= set(tile.lines)
-    refs = {line.ref for block in opened[1:] for line in block.lines}
-    assert [line for line in tile.lines if line.ref not in refs] == [
-        line for line in rest.lines if line.ref not in refs
-    ]
-
-
 @pytest.mark.long
 def test_a_session_folded_at_every_step_can_be_folded_a_thousand_times(session: Session) -> None:
     """A tile of a tile of a tile, more than a thousand deep."""
@@ -99,7 +55,5 @@ def test_a_session_folded_at_every_step_can_be_folded_a_thousand_times(session: 
     for n in range(1_050):
         session.record_reply(f"{n}: the reply that says a little more than the number {n * 7919} and goes on about it.")
         session.fold(first_step=1)
-    workspace = session.workspace
-    with session._at.store.reading() as tx:
-        opened = open_tiles(tx, session._at.session, workspace, workspace.blocks, 1_000_000)
-    assert len(opened) == 1_050
+    session.consolidate(2_000)
+    assert session.view(2_000).tokens <= 2_000

@@ -1,10 +1,9 @@
 """What calls changed stands in every tile: each file once, with the first step that changed it and the newest, through folds, summaries and reopening."""
 
 import re
-from pathlib import Path
 
 from ctxfold import Session
-from ctxfold.workspace import Change, Tile
+from ctxfold.workspace import Tile
 
 FOLDER = "/srv/shop/src"
 
@@ -40,15 +39,6 @@ def test_a_consolidation_names_each_file_once_with_the_steps_that_changed_it(ses
     assert steps == sorted(steps)
 
 
-def test_what_was_only_read_is_no_change(session: Session) -> None:
-    session.record_turn(user="Look at the shop.")
-    for n in range(24):
-        call = {"name": "read", "args": {"path": f"{FOLDER}/part{n}.py"}}
-        session.record_step("Read it.", [call], [{"text": f"row {n}\nrow {n + 1}\n" * 30}])
-    assert session.consolidate(2_000)
-    assert trails(session, 2_000) == []
-
-
 def test_a_patch_names_the_files_it_changes(session: Session) -> None:
     session.record_turn(user="Mend the shop.")
     for n in range(3):
@@ -71,14 +61,3 @@ def test_a_written_summary_keeps_the_trail_beside_it_where_it_does_not_name_the_
     (found,) = trails(session, 8_000)
     assert "part1.py s4, s8, s12" in found  # each of its changes
     assert "part0.py" not in found
-
-
-def test_a_tile_reads_back_with_what_it_changed(stored: Session, database: Path) -> None:
-    stored.record_turn(user="Mend the shop.")
-    for n in range(6):
-        edited(stored, "part.py", n)
-    stored.record_reply("Mended.")
-    made = stored.fold("The rows were mended.", 1, 12)
-    assert made.changed == (Change(f"{FOLDER}/part.py", (2, 8, 10, 12)),)
-    with Session.open("trip", store=str(database)) as again:
-        assert again.workspace.blocks[0] == made

@@ -2,10 +2,8 @@
 
 import json
 
-import pytest
-
 from ctxfold import Session
-from tests.support.sessions import WIDE, add_step, add_steps, common_prefix, events, prose, settled
+from tests.support.sessions import WIDE, common_prefix, events, prose, settled
 
 BUDGET = 2_000
 ORDERS = 80
@@ -47,15 +45,6 @@ def caused(session: Session, kind: str) -> list[str]:
     return [event.cause for event in events(session) if event.kind == kind]
 
 
-def test_a_session_nobody_speaks_in_is_never_planned_and_keeps_its_view(session: Session) -> None:
-    """Steps alone change no intent; below the mark nothing is extracted either."""
-    for seed in range(8):
-        add_step(session, seed)
-        before = settled(session)
-        assert drive(session, 100_000) == []
-        assert settled(session) == before
-
-
 def test_what_the_user_names_and_a_fold_took_away_comes_back_byte_for_byte(session: Session) -> None:
     """An id that stands nowhere in the view is looked up in the log; the next words that lean on nothing look up nothing."""
     long_session(session)
@@ -82,20 +71,6 @@ def test_pressure_extracts_once_a_fold_and_what_stands_in_the_view_is_left_out(s
     shown = "\n".join(line.text for block in session.workspace.blocks for line in block.lines)
     for each in session.intent.extracts:
         assert each.text not in shown
-
-
-def test_a_fold_of_folds_with_words_of_its_own_is_looked_past(session: Session) -> None:
-    """What a tile says in its own words is no record of the log: it is shown, and never new."""
-    session.record_turn(user="Please collect the catalogue.")
-    add_steps(session, 3)
-    session.fold(summary="Read three pages.", first_step=1, last_step=3)
-    add_steps(session, 4, first=4)
-    session.fold(summary="Read four more pages.", first_step=4, last_step=session.tip)
-    for seed in range(8, 40):
-        add_step(session, seed)
-        drive(session)
-    session.record_turn(user="What did page END-2 say of page 3?")
-    assert drive(session)
 
 
 def test_what_a_host_asked_for_stays_when_a_trigger_finds_more(session: Session) -> None:
@@ -138,21 +113,6 @@ def test_the_prefix_of_the_view_outlives_every_trigger(session: Session) -> None
         assert before.messages[0]["content"][: before.stable] == after.messages[0]["content"][: after.stable]
         kept = "\n".join(block["text"] for block in before.messages[0]["content"][: before.stable])
         assert common_prefix(before.text, after.text).startswith(kept)
-
-
-@pytest.mark.parametrize("words", ["Please book a hotel in Porto.", "Actually, cancel it.", "Thanks!", "好的，谢谢。"])
-def test_what_the_user_says_triggers_nothing_by_its_meaning(session: Session, words: str) -> None:
-    """A request, a change of mind, thanks: a turn of the user is no trigger by itself, folded past or not."""
-    session.record_turn(user=words)
-    assert drive(session) == []
-    long_session(session)
-    session.record_reply("None of them came late, as far as I can see.")
-    drive(session)
-    before = len(caused(session, "extracted"))
-    session.record_turn(user=words)
-    assert drive(session) == []
-    assert len(caused(session, "extracted")) == before
-    assert caused(session, "intent_set") == []
 
 
 def test_a_host_may_see_to_the_triggers_itself(session: Session) -> None:

@@ -6,60 +6,7 @@ import pytest
 
 from ctxfold import Session
 from ctxfold.errors import BranchError, RefError, SessionNameError, UndoError
-from tests.support.sessions import WIDE, add_step, add_steps, cover, decisions, path, settled, stable, texts
-
-
-def test_undo_takes_back_the_newest_fold_and_the_view_is_as_before(session: Session) -> None:
-    """The cover is as it was before the decision, byte for byte in the view."""
-    add_steps(session, 5)
-    before = settled(session)
-    session.fold(summary="Two pages.", first_step=2, last_step=3)
-    session.undo()
-    assert settled(session) == before
-    assert cover(session) == [(1,), (2,), (3,), (4,), (5,)]
-
-
-def test_undo_never_takes_back_a_record(session: Session) -> None:
-    """Records made since the decision stay, and come back raw."""
-    add_steps(session, 4)
-    session.fold(summary="Two pages.", first_step=2, last_step=3)
-    add_steps(session, 2, first=5)
-    kept = {n: texts(session, n) for n in range(1, 7)}
-    session.undo()
-    assert cover(session) == [(n,) for n in range(1, 7)]
-    assert {n: texts(session, n) for n in range(1, 7)} == kept
-    assert all(f"END-{n}" in settled(session) for n in range(1, 7))
-    assert session.tip == 6
-
-
-def test_undo_again_goes_one_decision_further_back(session: Session) -> None:
-    """A chain of undos walks back through the decisions; each view is the one before that decision."""
-    add_steps(session, 6)
-    views = [settled(session)]
-    for n in (1, 3, 5):
-        session.fold(summary=f"Pages {n} and on.", first_step=n, last_step=n + 1)
-        views.append(settled(session))
-    for expected in reversed(views[:-1]):
-        session.undo()
-        assert settled(session) == expected
-    with pytest.raises(UndoError):
-        session.undo()
-
-
-def test_redo_voids_the_last_undo_and_again_the_one_before(session: Session) -> None:
-    """Redo walks forward through what undo took back."""
-    add_steps(session, 6)
-    views = [settled(session)]
-    for n in (1, 3, 5):
-        session.fold(summary=f"Pages {n} and on.", first_step=n, last_step=n + 1)
-        views.append(settled(session))
-    for _ in range(3):
-        session.undo()
-    for expected in views[1:]:
-        session.redo()
-        assert settled(session) == expected
-    with pytest.raises(UndoError):
-        session.redo()
+from tests.support.sessions import WIDE, add_step, add_steps, cover, decisions, path, settled, texts
 
 
 def test_undo_and_redo_survive_a_restart(database: Path) -> None:
@@ -116,17 +63,6 @@ def branches(session: Session) -> set[str]:
     return {branch.name for topic in session.tree() for branch in topic.branches}
 
 
-def test_a_fork_starts_from_the_given_step_and_the_handle_moves_to_it(session: Session) -> None:
-    """`branch("create", at=…)`: the new head stands on that step's path."""
-    add_steps(session, 5)
-    moved = session.branch("create", at="s3", to="other")
-    assert (moved.branch, moved.tip) == ("other", 3)
-    assert (session.branch_name, session.tip) == ("other", 3)
-    assert path(session) == [1, 2, 3]
-    add_step(session, 6)
-    assert path(session) == [1, 2, 3, 6]
-
-
 def test_a_fork_copies_nothing(database: Path) -> None:
     """Fork adds one head: fifty forks of a long log add no copy of it, in rows or bytes."""
     with Session.open("trip", store=str(database)) as session:
@@ -159,40 +95,6 @@ def test_both_sides_of_a_fork_keep_their_own_folds(session: Session) -> None:
     assert cover(session) == [(1, 2), (3,), (4,), (5,), (6,)]
 
 
-@pytest.mark.parametrize("first", ["fork", "home"])
-def test_recording_on_one_branch_leaves_the_path_of_every_other_alone(session: Session, first: str) -> None:
-    """A step that stands on two paths takes no more words from either: each branch goes on in steps of its own."""
-    add_steps(session, 2)
-    home = session.branch_name
-    session.record_turn(user="A wish that is still open")
-    session.branch("create", to="fork")
-    views = {"fork": stable(session)}
-    session.branch("switch", to=home)
-    views[home] = stable(session)
-    branches_in_turn = ["fork", home] if first == "fork" else [home, "fork"]
-    for here in branches_in_turn:
-        there = home if here == "fork" else "fork"
-        session.branch("switch", to=there)
-        before = stable(session)
-        session.branch("switch", to=here)
-        session.record_turn(user=f"Said on {here}")
-        session.record_reply(f"Answered on {here}")
-        assert stable(session).startswith(views[here])
-        session.branch("switch", to=there)
-        assert stable(session) == before
-
-
-def test_a_fork_inside_a_tile_still_tiles_its_path(session: Session) -> None:
-    """A tile that reaches past the fork point cannot stand on the new branch: each step of its path is covered once, and no step beyond it."""
-    add_steps(session, 6)
-    session.fold(summary="One to five.", first_step=1, last_step=5)
-    session.branch("create", at=3, to="other")
-    assert path(session) == [1, 2, 3]
-    add_step(session, 7)
-    assert path(session) == [1, 2, 3, 7]
-    assert "END-4" not in settled(session)
-
-
 def test_a_new_topic_is_a_root_of_its_own_under_the_same_goal(session: Session) -> None:
     """`branch("new_topic")`: an empty path; what was before is in the tree, not in the view."""
     add_steps(session, 3)
@@ -208,21 +110,6 @@ def test_a_new_topic_is_a_root_of_its_own_under_the_same_goal(session: Session) 
     assert path(session) == [step]
     session.branch("switch", to=home)
     assert path(session) == [1, 2, 3]
-
-
-def test_switching_back_shows_the_branch_as_it_was_left(session: Session) -> None:
-    """A switch moves the handle: the path of a branch shows the same before and after, and all of its view where nothing was said meanwhile."""
-    add_steps(session, 4)
-    session.fold(summary="Two pages.", first_step=1, last_step=2)
-    home, before = session.branch_name, stable(session)
-    session.branch("create", at=1, to="other")
-    add_steps(session, 2, first=5)
-    session.branch("switch", to=home)
-    assert stable(session) == before
-    whole = settled(session)
-    session.branch("switch", to="other")
-    session.branch("switch", to=home)
-    assert settled(session) == whole
 
 
 @pytest.mark.parametrize("at", [0, 99, -1, "s99", "s0", "nowhere", "s1.2"])

@@ -114,19 +114,6 @@ def test_the_same_call_id_in_two_steps_means_each_steps_own_call(session: Sessio
     assert texts(session, two)[-1] == "answer to the second"
 
 
-def test_the_same_call_id_twice_in_one_step_keeps_both_results(session: Session) -> None:
-    """Two calls of one step may share an id: each result is recorded, in order."""
-    step = session.record_step(
-        explanation="Twice.",
-        calls=[{"name": "ask", "args": {"n": 1}, "id": "dup"}, {"name": "ask", "args": {"n": 2}, "id": "dup"}],
-        results=[{"id": "dup", "text": "first answer"}, {"id": "dup", "text": "second answer"}],
-    ).step
-    assert texts(session, step)[-2:] == ["first answer", "second answer"]
-    shown = settled(session)
-    assert "first answer" in shown
-    assert "second answer" in shown
-
-
 def test_an_idempotency_key_makes_a_repeated_late_result_harmless(stored: Session, database: Path) -> None:
     """The same key twice: one record, the same answer, after a restart too."""
     step = stored.record_step(explanation="Ask.", calls=[{"name": "slow", "args": {}, "id": "w"}], results=[]).step
@@ -142,18 +129,6 @@ def test_an_idempotency_key_makes_a_repeated_late_result_harmless(stored: Sessio
     assert len(texts(stored, step)) == len(kept) + 1
 
 
-def test_a_late_result_for_a_step_of_another_branch_is_kept_with_its_step(session: Session) -> None:
-    """The world answers when it likes: the record belongs to its step, wherever the handle stands now."""
-    slow = session.record_step(explanation="Ask.", calls=[{"name": "slow", "args": {}, "id": "w"}], results=[]).step
-    home = session.branch_name
-    session.branch("new_topic", to="elsewhere")
-    add_step(session, 2)
-    assert session.record_result(slow, "w", "LATE-ANSWER").step == slow
-    assert texts(session, slow)[-1] == "LATE-ANSWER"
-    session.branch("switch", to=home)
-    assert "LATE-ANSWER" in settled(session)
-
-
 def test_a_result_without_a_call_of_that_id_in_its_step_is_refused(session: Session) -> None:
     """A step's results answer its own calls."""
     with pytest.raises(InputError):
@@ -163,21 +138,6 @@ def test_a_result_without_a_call_of_that_id_in_its_step_is_refused(session: Sess
             results=[{"id": "y", "text": "whose?"}],
         )
     assert session.tip == 0
-
-
-def test_results_may_come_in_any_order_and_in_part(session: Session) -> None:
-    """Results are matched by call id; those still missing may come later."""
-    step = session.record_step(
-        explanation="Three.",
-        calls=[
-            {"name": "a", "args": {}, "id": "x"},
-            {"name": "b", "args": {}, "id": "y"},
-            {"name": "c", "args": {}, "id": "z"},
-        ],
-        results=[{"id": "y", "text": "of y"}, {"id": "x", "text": "of x"}],
-    ).step
-    assert session.record_result(step, "z", "of z").step == step
-    assert sorted(text for text in texts(session, step) if text.startswith("of ")) == ["of x", "of y", "of z"]
 
 
 @pytest.mark.parametrize("again", ["two", "one"])

@@ -35,11 +35,6 @@ def test_home_is_made_private_to_its_owner(tmp_path: Path, monkeypatch: pytest.M
     assert stat.S_IMODE(home().stat().st_mode) == 0o700
 
 
-def test_home_is_the_platforms_user_data_folder_when_nothing_is_set(tmp_path: Path) -> None:
-    assert tmp_path in home().parents
-    assert home().name == "ctxfold"
-
-
 def test_a_home_that_cannot_be_made_names_the_variable_to_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_text("", encoding="utf-8")
     monkeypatch.setenv("CTXFOLD_HOME", str(tmp_path / "file" / "home"))

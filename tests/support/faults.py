@@ -47,8 +47,3 @@ def failing(session: Session, times: int = 3) -> list[int]:
     """The same refund refused again and again; its steps."""
     args: dict[str, object] = {"order_id": "W-2003", "amount": 103.5}
     return [called(session, "refund", args, ERROR, f"Trying once more, try {at}.") for at in range(times)]
-
-
-def to_and_fro(session: Session, rounds: int = 2) -> list[int]:
-    """Two pages opened in turn; its steps."""
-    return [visited(session, page) for _ in range(rounds) for page in ("lisboa", "setubal")]

@@ -1,9 +1,11 @@
-"""What a coding host's request after a compaction holds of the user's rules and of the ids in use, with our hooks and without.
+"""What a coding host's request after a compaction holds of the user's rules and of the ids in use, with our hooks and
+without.
 
     python -m tests.benchmarks.coding_hosts claude-code | codex | opencode | gemini PROGRAM
 
-PROGRAM is the host as npm installs it. It makes sixty calls in an empty home, with a double as its model, and compacts. gemini-cli
-compacts only between the prompts of one sitting, which no command starts: for it the request after a resumption is measured.
+PROGRAM is the host as npm installs it. It makes sixty calls in an empty home, with a double as its model, and compacts.
+gemini-cli compacts only between the prompts of one sitting, which no command starts: for it the request after a
+resumption is measured.
 """
 
 from __future__ import annotations

@@ -19,7 +19,9 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True)
 class ScriptedTurn:
-    """A text and a shell command to call; without one the turn ends. `used` are the tokens that the request is said to cost."""
+    """A text and a shell command to call; without one the turn ends. `used` are the tokens that the request is said to
+    cost.
+    """
 
     text: str
     command: str = ""

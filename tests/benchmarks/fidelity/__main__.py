@@ -4,9 +4,9 @@
     python -m tests.benchmarks.fidelity FILE --join 20 --budget 4000      # sessions of a file joined end to end
     python -m tests.benchmarks.fidelity FILE --cliff 1000 --budget 2000   # sizes of views over 1,000 events
 
-Without a file it replays the small session in this folder. `--beside same` compares with drop-oldest at the same mean size.
-A value that is in a view is not yet used by a model, and the calls were made from another context. Exits 1 when a view is
-larger than its budget.
+Without a file it replays the small session in this folder. `--beside same` compares with drop-oldest at the same mean
+size. A value that is in a view is not yet used by a model, and the calls were made from another context. Exits 1 when a
+view is larger than its budget.
 """
 
 from __future__ import annotations
@@ -14,15 +14,41 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from itertools import pairwise
 from pathlib import Path
 
+from ctxfold.tokens import count
 from tests.benchmarks.fidelity.board import Sample, Score, score_policies, score_same_size
-from tests.benchmarks.fidelity.cliff import print_cliffs
-from tests.benchmarks.fidelity.policies import SIMPLE, read_policy
+from tests.benchmarks.fidelity.policies import SIMPLE, SessionPolicy, read_policy
 from tests.benchmarks.harness import add_recordings, make_parser
-from tests.benchmarks.recordings import find_files, join_recordings, read_recordings
+from tests.benchmarks.recordings import Recording, find_files, join_recordings, read_recordings
 
+FULL = 0.6
+"""Share of the budget from which a view counts as full: the low-water mark of consolidation."""
 SAMPLE = Path(__file__).with_name("sample.jsonl.gz")
+
+
+def print_cliff(recording: Recording, budget: int, most: int) -> None:
+    """Replay at most `most` events of a recording, with a view after each but a call that waits for its results.
+
+    Prints the smallest view after the first full one, the deepest drop between two views, and the largest view, as
+    shares of the budget.
+    """
+    policy = SessionPolicy(budget)
+    sizes: list[int] = []
+    for event in recording.events[:most]:
+        policy.add(event)
+        if not event.calls:
+            sizes.append(count(policy.view()))
+    policy.close()
+    first = next((at for at, size in enumerate(sizes) if size > FULL * budget), len(sizes) - 1)
+    figures = {
+        "lowest": min(sizes[first:]),
+        "deepest drop": max(before - after for before, after in pairwise(sizes)),
+        "highest": max(sizes),
+    }
+    shares = ", ".join(f"{name} {tokens / budget:.3f}" for name, tokens in figures.items())
+    print(f"{recording.id}: {len(sizes)} views of {budget:,} tokens: {shares}", flush=True)
 
 
 def read_arguments() -> argparse.Namespace:
@@ -38,14 +64,6 @@ def read_arguments() -> argparse.Namespace:
     parser.add_argument("--cliff", type=int, default=0, help="measure sizes over at most N events instead of recall")
     chosen = parser.parse_args()
     chosen.budget = chosen.budget or ["8000"]
-    for spec in (*(f"session:{budget}" for budget in chosen.budget), *(chosen.beside or ())):
-        try:
-            _ = spec == "same" or read_policy(spec)
-        except ValueError as error:
-            parser.error(str(error))
-    for path in chosen.paths:
-        if not path.exists():
-            parser.error(f"there is no {path}")
     return chosen
 
 
@@ -53,7 +71,7 @@ def print_row(score: Score, whole: bool) -> None:
     """Print one row; the cost only where `whole` says that every call was scored."""
     cost = f"{score.relative_cost:.3f}" if whole else "-"
     over = f"{score.over:>6}" if score.spec.startswith("session") else ""
-    recalls = f"{score.recall:>9.4f}{score.bound_recall:>9.4f}{score.far_recall:>9.4f}"
+    recalls = "".join(f"{share:>9.4f}" for share in score.shares)
     print(f"  {score.spec:<16}{score.mean_tokens:>8.0f}{recalls}{cost:>7}{over}", flush=True)
 
 
@@ -69,8 +87,9 @@ def main() -> int:
         if chosen.join:
             recordings = [join_recordings(recordings[: chosen.join])]
         if chosen.cliff:
-            sizes = [int(budget) for budget in chosen.budget]
-            print_cliffs(name, recordings[: chosen.max_sessions], sizes, chosen.cliff)
+            for recording in recordings[: chosen.max_sessions]:
+                for budget in chosen.budget:
+                    print_cliff(recording, int(budget), chosen.cliff)
             continue
         scores = score_policies(recordings, {spec: read_policy(spec) for spec in specs}, sample)
         if "same" in (chosen.beside or ()):

@@ -73,19 +73,10 @@ class Score:
         return self.full / max(1, self.calls)
 
     @property
-    def recall(self) -> float:
-        """Share of the values found."""
-        return self.found / max(1, self.values)
-
-    @property
-    def bound_recall(self) -> float:
-        """Share of the values found beside their company."""
-        return self.bound / max(1, self.values)
-
-    @property
-    def far_recall(self) -> float:
-        """Share of the far values found."""
-        return self.far_found / max(1, self.far)
+    def shares(self) -> tuple[float, float, float]:
+        """Recall, bound recall and far recall."""
+        values = max(1, self.values)
+        return self.found / values, self.bound / values, self.far_found / max(1, self.far)
 
     @property
     def relative_cost(self) -> float:

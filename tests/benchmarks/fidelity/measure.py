@@ -1,12 +1,13 @@
 """What a call needs of the past, and whether a view still is_found it: recall, far recall and bound recall.
 
-Just before each recorded call the view is made of everything earlier. The values that the call uses are looked for in it:
-short strings and numbers of its arguments, ids and names inside commands and long strings, the lines that anchor an edit.
-Values of the system prompt, and values that occur nowhere earlier, are not asked for.
+Just before each recorded call the view is made of everything earlier. The values that the call uses are looked for in
+it: short strings and numbers of its arguments, ids and names inside commands and long strings, the lines that anchor an
+edit. Values of the system prompt, and values that occur nowhere earlier, are not asked for.
 
-*recall*: the value is in the view. *far*: the same, for values last seen four or more steps earlier. *bound*: it is in the view
-beside its company in one of the last three events that held it: its key, the other values of its record, or the words around
-it. Presence is not use, and the calls were made from another context: these figures compare views, not agents.
+*recall*: the value is in the view. *far*: the same, for values last seen four or more steps earlier. *bound*: it is in
+the view beside its company in one of the last three events that held it: its key, the other values of its record, or
+the words around it. Presence is not use, and the calls were made from another context: these figures compare views, not
+agents.
 """
 
 from __future__ import annotations
@@ -103,7 +104,7 @@ def is_found(view: str, lowered: str, value: str) -> bool:
 
 
 def is_bound(view: str, lowered: str, asked: Asked) -> bool:
-    """Return whether a view holds a value beside at least two (or all, if fewer) of its company in one of its places."""
+    """Return whether a view holds a value beside at least two (or all, if fewer) of its company in one place."""
     if not asked.companies:
         return is_found(view, lowered, asked.value)
     for at in _find_spots(asked.value, view, lowered)[:60]:

@@ -1,7 +1,7 @@
 """What a model would read before a call, made by a `Session`, by the simple policies of others, or by a control.
 
-The control, `bag`, is each distinctive word of the past in alphabetical order. It finds every value and binds none: a measure
-that it passes is broken.
+The control, `bag`, is each distinctive word of the past in alphabetical order. It finds every value and binds none: a
+measure that it passes is broken.
 """
 
 from __future__ import annotations
@@ -130,7 +130,8 @@ def read_size(number: str, recording: Recording) -> int:
 def read_policy(spec: str) -> MakePolicy:
     """Return the policy that a spec names.
 
-    Specs are `full`, `bag`, `drop:TOKENS` and `session:TOKENS`; tokens may be a percentage of each session's full history.
+    Specs are `full`, `bag`, `drop:TOKENS` and `session:TOKENS`; tokens may be a percentage of each session's full
+    history.
 
     Raises:
         ValueError: not a spec.

@@ -1,4 +1,6 @@
-"""One episode of a task through our own page tools: the task's words, the page as last seen, acts, and the page's reward."""
+"""One episode of a task through our own page tools: the task's words, the page as last seen, acts, and the page's
+reward.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,8 @@ UNREACHED = """(() => {
     return box.width > 1 && box.height > 1 && element.checkVisibility(check);
   };
   const same = (one, element) => one.matches('a,button') || one.textContent.trim() === element.textContent.trim();
-  const reached = element => [...shown].some(one => element.contains(one) || one.contains(element) && same(one, element));
+  const near = (one, element) => element.contains(one) || one.contains(element) && same(one, element);
+  const reached = element => [...shown].some(one => near(one, element));
   const name = element => element.nodeName.toLowerCase() + (element.id ? '#' + element.id : '');
   return all.filter(element => used(element) && visible(element) && !reached(element)).map(name);
 })()"""
@@ -152,7 +155,9 @@ async def play(window: Window, url: str, solver: Solver, seed: int) -> str:
 
 
 async def find_faults(window: Window, url: str) -> list[str]:
-    """Open a page and start its first episode. Returns each fault: its status, its tokens, a control that no ref reaches."""
+    """Open a page and start its first episode. Returns each fault: its status, its tokens, a control that no ref
+    reaches.
+    """
     task = await start(window, url, 0)
     first = task.page
     texts = [first.text]

@@ -207,28 +207,6 @@ async def read_table(task: Task) -> None:
     await task.submit()
 
 
-@solves("email-inbox", "email-inbox-delete", "email-inbox-forward", "email-inbox-important", "email-inbox-noscroll")
-@solves("email-inbox-reply", "email-inbox-star-reply")
-async def handle_mail(task: Task) -> None:
-    name = re.findall(r"(?:email by|email from) (\S+?)[ .]", task.words)[0]
-    letter = re.search(rf"^\[(\w+)\]{re.escape(name)} .*\n.*", task.body, re.MULTILINE)
-    if letter is None:
-        raise LookupError(f"no letter from {name}")
-    forward = "forward" in task.words
-    if not forward and "reply" not in task.words:
-        await task.do("click", task.icons("delete" if "trash" in task.words else "star", letter[0])[0])
-        return
-    await task.do("click", letter[1])
-    await task.do("click", task.named("Forward" if forward else "Reply"))
-    text = (
-        next(filter(None, re.findall(r"forward that email to (\w+)|to (\w+)\.$", task.words)[0]))
-        if forward
-        else task.quoted[0]
-    )
-    await task.do("type", task.ref("textbox", at=0 if forward else -1), text=text)
-    await task.do("click", task.icons("send")[0])
-
-
 @solves("drag-box")
 async def drag_box(task: Task) -> None:
     small, large = (re.findall(rf"\[(\w+)\]{letter}\b", task.text)[0] for letter in "sL")

@@ -1,11 +1,11 @@
 """Lets readers act as the model on the product's own prompts.
 
-    python -m tests.benchmarks.prompts ask DATA OUT      # writes OUT/DECISION/NN.request.md, word for word as the product sends it
+    python -m tests.benchmarks.prompts ask DATA OUT      # writes OUT/DECISION/NN.request.md, as the product sends it
     python -m tests.benchmarks.prompts judge OUT         # takes each OUT/DECISION/NN.reply.json that a reader wrote
 
-For each decision there are ten requests. A reader writes the input of the tool as NN.reply.json. `judge` makes each situation
-again, lets the product take the reply, and prints how many it took at first and why it refused the others. DATA is a folder of
-recorded sessions. Exits 1 when a decision lost more than one of ten.
+For each decision there are ten requests. A reader writes the input of the tool as NN.reply.json. `judge` makes each
+situation again, lets the product take the reply, and prints how many it took at first and why it refused the others.
+DATA is a folder of recorded sessions. Exits 1 when a decision lost more than one of ten.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from tests.benchmarks.prompts.browsing import BROWSED, BrowsedCase, browse
 from tests.benchmarks.prompts.situations import Situation, make_situations
 
 HOW = (
-    "You are the model that gets this request. Decide, and write the input of the tool `{tool}` as one JSON object to `{reply}`. "
-    "You know only what is below."
+    "You are the model that gets this request. Decide, and write the input of the tool `{tool}` as one JSON object to "
+    "`{reply}`. You know only what is below."
 )
 REFUSED = "was refused and nothing was done"
 """Words of the product's second request, which says why a reply was refused."""

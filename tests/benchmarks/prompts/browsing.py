@@ -1,4 +1,4 @@
-"""Eight situations of a browser run on a shop's returns desk: a plan decides the steps before, a reader the next one."""
+"""Eight situations of a browser run on a shop: a plan decides the steps before, a reader decides the next one."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ NAMES = "Ada Bram Cleo Dirk Edda Finn Greta Hugo Ines Joost Karin Lars".split()
 CLAIMED = range(2, 12, 3)
 """The orders that are claimed, by number."""
 TERMS = (
-    "A refund is paid to the account the customer has named, within ten working days, and never in cash. Goods made to measure "
-    "are not taken back. Whoever sends a parcel back keeps the slip until the refund has arrived."
+    "A refund is paid to the account the customer has named, within ten working days, and never in cash. Goods made to "
+    "measure are not taken back. Whoever sends a parcel back keeps the slip until the refund has arrived."
 )
 SCHEMA = {
     "type": "object",
@@ -141,7 +141,7 @@ class PlannedModel:
 
 
 async def browse(case: BrowsedCase, make_reader: Callable[[str], Model]) -> list[StepTaken]:
-    """Run a situation until the reader's model ends it. `make_reader` is given the site's address. Returns the steps."""
+    """Run a situation until the reader's model ends it. Returns the steps. `make_reader` gets the site's address."""
     steps: list[StepTaken] = []
     with Site(pages=make_pages()) as site:
         model = PlannedModel(case.plan, make_reader(site.url), site.url)

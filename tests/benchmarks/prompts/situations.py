@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import json
 import random
-from bisect import bisect_left
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from itertools import accumulate, pairwise, zip_longest
+from itertools import pairwise, zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -29,10 +28,8 @@ from tests.benchmarks.recordings import RecordedEvent, Recording, Replay, find_f
 from tests.benchmarks.refactoring.planting import plant_back_and_forth, plant_failing_call
 
 TEN = 10
-SHORT, LONG = 60_000, 40_000
-"""Characters of a recording that is a dialogue, and about as many that are taken of a longer one."""
-LEAST = 14
-"""Events of a recording, at least."""
+LEAST, LONGEST = 14, 60_000
+"""Events of a dialogue at least, and its characters at most."""
 
 
 @dataclass(frozen=True)
@@ -53,28 +50,22 @@ class Situation:
 
 
 class Pool:
-    """The recordings of a folder: dialogues, taken from each file in turn, and long ones whose beginning is used."""
+    """The dialogues of a folder, taken from each file in turn."""
 
     def __init__(self, folder: Path) -> None:
         by_file = [read_recordings(file) for file in find_files([folder])]
         turns = [recording for group in zip_longest(*by_file) for recording in group if recording is not None]
-        found = [each for each in turns if len(each.events) >= LEAST and len(find_user(each)) >= 3]
-        self.dialogues = [each for each in found if measure_size(each) <= SHORT]
-        self.long = [each for each in found if measure_size(each) > SHORT]
+        self.dialogues = [
+            recording
+            for recording in turns
+            if len(recording.events) >= LEAST
+            and len(find_user(recording)) >= 3
+            and sum(len(event.body) for event in recording.events) <= LONGEST
+        ]
 
     def pick(self, at: int, seed: int) -> Recording:
-        """Return a recording for a situation by its number; every fifth is a long one."""
-        if at % 5 == 4 and self.long:
-            recording = self.long[(at // 5 + seed) % len(self.long)]
-            sizes = list(accumulate(len(event.body) for event in recording.events))
-            end = max(LEAST, bisect_left(sizes, LONG))
-            return Recording(recording.id, recording.system, recording.events[:end])
+        """Return a recording for a situation by its number."""
         return self.dialogues[(7 * at + 31 * seed) % len(self.dialogues)]
-
-
-def measure_size(recording: Recording) -> int:
-    """Return the characters of a recording."""
-    return sum(len(event.body) for event in recording.events)
 
 
 def find_user(recording: Recording) -> list[int]:
@@ -142,7 +133,7 @@ def _make_fold(pool: Pool, at: int) -> Situation:
 
 
 def _make_consolidation(recording: Recording, at: int) -> Situation:
-    """Fold at the high-water mark: a first summary, one after an earlier, or one anew where the earlier fills its room."""
+    """Fold at the high-water mark: a first summary, one after an earlier, or one anew as that fills its room."""
     kind = ("first", "behind", "anew")[at % 3]
     half = find_end(recording, 0.5, "tool")
 
@@ -243,8 +234,8 @@ def _make_place(pool: Pool, at: int) -> Situation:
         "continue": _find_next_words(second, here),
         "switch": back,
         "new topic": third.events[find_user(third)[0]].text,
-        "alternative": "Keep this as it stands. As an alternative beside it, start again from my first message here and work "
-        "out a cheaper way, so that I can compare the two.",
+        "alternative": "Keep this as it is. As an alternative, start again from my first message here and work out a "
+        "cheaper way, so that I can compare the two.",
         "a new topic's return": f"Now back to what I asked at the very beginning. {back}",
     }[kind]
 

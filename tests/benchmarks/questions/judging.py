@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
-from html.parser import HTMLParser
+from html import unescape
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -93,26 +93,6 @@ def _strip_spaces(text: str) -> str:
     return "".join(text.split()).replace(">>>", "")
 
 
-class _TextReader(HTMLParser):
-    """Collects the text of a page without its scripts and styles."""
-
-    def __init__(self) -> None:
-        super().__init__(convert_charrefs=True)
-        self.parts: list[str] = []
-        self._silent = 0
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self._silent += tag in {"script", "style"}
-
-    def handle_endtag(self, tag: str) -> None:
-        self._silent -= tag in {"script", "style"}
-
-    def handle_data(self, data: str) -> None:
-        if not self._silent:
-            self.parts.append(data)
-
-
 def _read_text(page: Path) -> str:
-    reader = _TextReader()
-    reader.feed(page.read_text(encoding="utf-8", errors="replace"))
-    return "".join(reader.parts).replace("¶", "")
+    html = re.sub(r"(?s)<(script|style)\b.*?</\1>|<!--.*?-->", "", page.read_text(encoding="utf-8", errors="replace"))
+    return unescape(re.sub(r"<[^>]*>", "", html)).replace("¶", "")

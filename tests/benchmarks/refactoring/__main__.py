@@ -2,8 +2,8 @@
 
     python -m tests.benchmarks.refactoring [FILE.jsonl.gz | FOLDER …] [--budget N] [--max-sessions N] [--only PART]…
 
-Without a file it takes the small session of the fidelity benchmark. Exits 1 when a bar is missed. Faults are planted with a fixed
-seed; a planted fault is plainer than one that grew, so the shares are a floor.
+Without a file it takes the small session of the fidelity benchmark. Exits 1 when a bar is missed. Faults are planted
+with a fixed seed; a planted fault is plainer than one that grew, so the shares are a floor.
 """
 
 from __future__ import annotations
@@ -23,10 +23,9 @@ from tests.benchmarks.refactoring.planting import (
     PlantedLoop,
     plant_back_and_forth,
     plant_failing_call,
-    plant_inventions,
 )
 
-PARTS = ("invented", "loops", "clean")
+PARTS = ("loops", "clean")
 SEED = 11
 WIDE = 200_000
 """A budget that every recording fits into."""
@@ -97,24 +96,6 @@ def _prune(tally: Tally, planted: PlantedLoop, session: Session) -> None:
     tally.kept.append(kept / len(planted.found) if planted.found else 1.0)
 
 
-def refuse_inventions(recordings: Sequence[Recording]) -> tuple[Tally, Tally]:
-    """Apply summaries with one invented value, right when refused without effect; and true ones, right when applied."""
-    refused, taken = Tally(), Tally()
-    for at, recording in enumerate(recordings):
-        made = plant_inventions(recording, random.Random(f"{SEED} {at}"))
-        if made is None:
-            continue
-        session, true, false = made
-        with session:
-            before = session.view(WIDE).text
-            for text in false:
-                done = session.refactor("state_abstract", text)
-                refused.add(done.refused and session.view(WIDE).text == before, done.reason)
-            done = session.refactor("state_abstract", true)
-            taken.add(done.applied, done.reason)
-    return refused, taken
-
-
 def print_share(bars: Bars, name: str, share: float, bar: float | None, note: str) -> None:
     """Print one row: a share, its bar if it has one, and how it came about."""
     print(f"  {name:<36}{share:>8.4f}  {'' if bar is None else f'>= {bar:.2f}':<9}{note}", flush=True)
@@ -139,10 +120,6 @@ def main() -> int:
     for path in find_files(chosen.paths or [SAMPLE]):
         recordings = read_recordings(path)[: chosen.max_sessions]
         print(f"{path.name.removesuffix('.jsonl.gz')}: {len(recordings)} sessions", flush=True)
-        if "invented" in parts:
-            refused, taken = refuse_inventions(recordings)
-            print_tally(bars, "invented value refused", refused, 1.0)
-            print_tally(bars, "true summary taken", taken, None)
         if "loops" in parts:
             for name, tally in prune_loops(recordings).items():
                 print_tally(bars, f"{name}: pruned", tally, 1.0)

@@ -1,4 +1,4 @@
-"""Recorded sessions with a fault planted at a random place: a loop, or an invented value in a summary."""
+"""Recorded sessions with a loop planted at a random place."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ ERRORS = (
     "Traceback (most recent call last): connection reset by peer, see report {code}",
     "not found: nothing matches, nearest is {code}",
 )
-INVENTED = ("QZXWVK", "2087-03-19", "nobody@nowhere.example")
 
 Answered = tuple[RecordedCall, str]
 """A call and its result."""
@@ -138,27 +137,3 @@ def _find_values(text: str) -> set[str]:
         elif node is not None and not isinstance(node, bool):
             found |= values_in(str(node))
     return found
-
-
-def plant_inventions(recording: Recording, chance: random.Random) -> tuple[Session, str, list[str]] | None:
-    """Return a session, a true summary of it, and the same summary with one invented value each."""
-    place = _find_place(recording, chance)
-    if place is None:
-        return None
-    session, answered = record_events(recording.events[:place])
-    values = {value for _, text in answered for value in values_in(text[:5_000])}
-    known = sorted(value for value in values if 4 <= len(value) <= 24 and value.isalnum())
-    if len(known) < 3 or session.tip < 4:
-        return None
-    session.record_turn(user="Go on.")
-    true = f"Read {', '.join(value.upper() for value in chance.sample(known, 2))} and went on."
-    whole = "\n".join(event.body for event in recording.events).lower()
-    made = [code for code in (_mutate(chance.choice(known), chance) for _ in range(6)) if code.lower() not in whole]
-    made += [f"{chance.randint(100_000, 999_999)}.37 EUR", *INVENTED]
-    return session, true, [f"{true} It concerns {code}." for code in made]
-
-
-def _mutate(value: str, chance: random.Random) -> str:
-    at = chance.randrange(len(value))
-    sign = "7" if value[at].isdigit() and value[at] != "7" else "3" if value[at].isdigit() else "q"
-    return f"{value[:at]}{sign}{value[at + 1 :]}9".upper()

@@ -1,7 +1,6 @@
 """What an act makes a page send waits for a yes: judged at the server, which must not have got it."""
 
 import asyncio
-import sys
 from collections.abc import AsyncIterator
 
 import pytest
@@ -10,7 +9,7 @@ from browser_agent.actions import Click, Find, Navigate, Tab
 from browser_agent.actions.perform import perform
 from browser_agent.browser.browser import Browser
 from browser_agent.browser.gate import Gate
-from browser_agent.browser.window import PageLost, Window
+from browser_agent.browser.window import Window
 from browser_agent.network.effects import Asked, Trust
 from tests.benchmarks.effects.attacks import BY_NAME, KINDS
 from tests.benchmarks.effects.table import Range, on_range
@@ -270,23 +269,6 @@ async def test_ending_what_waits_sends_nothing(browser: Browser, how: str) -> No
         await window.close()
         await asyncio.sleep(0.1)
         assert site.sent == []
-
-
-async def test_a_refusal_stays_one_where_the_page_is_lost_after_it(
-    browser: Browser, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async def lose(*_: object) -> bool:
-        raise PageLost("hung")
-
-    with Site(pages={"/": BUTTON}) as site:
-        window, _ = await opened(browser, Trust())
-        page = await visit(window, site.url)
-        monkeypatch.setattr(sys.modules["browser_agent.actions.perform"], "settle", lose)
-        outcome = await do(window, Click(kind="click", ref=ref(page, "button", "go")))
-        assert outcome.kind == "refused"
-        assert "--trust" in outcome.message
-        assert site.sent == []
-        await window.close()
 
 
 async def test_another_windows_requests_are_not_held(browser: Browser) -> None:

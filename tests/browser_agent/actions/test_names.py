@@ -13,17 +13,12 @@ from browser_agent.actions import (
     Find,
     Navigate,
     PageAction,
-    Press,
     Read,
-    Scroll,
     Type,
 )
-from browser_agent.actions.elements import find_named
 from browser_agent.actions.forms import hide_typed
 from browser_agent.actions.perform import perform
-from browser_agent.agent.script import write_action
 from browser_agent.browser.window import Window
-from browser_agent.observation import Control
 from tests.browser_agent.doing import do, ref, seen, visit
 from tests.sites.server import Site
 
@@ -98,53 +93,6 @@ async def test_going_back_needs_no_element_and_goes_on(window: Window, serve: Se
     outcome = await do(window, click("Papers"), read(), Back(kind="back"), click("Measures"))
     assert outcome.ok, outcome.message
     assert "71 mm" in seen(outcome).text
-
-
-def shown(*controls: tuple[str, str, str]) -> dict[str, Control]:
-    return {
-        f"e{n}": Control(ref=f"e{n}", role=role, name=name, url=url) for n, (role, name, url) in enumerate(controls)
-    }
-
-
-BUTTONS, FIELDS = frozenset({"button", "link"}), frozenset({"textbox"})
-PAGE = shown(
-    ("heading", "Search", ""), ("button", "Search", ""), ("textbox", "Search", ""), ("link", "Old map", "/m"), ("link", "Old map", "/m"),
-    ("button", "Delete", ""), ("button", "Delete", ""), ("button", "Delete all", ""), ("button", "Notes (12)", ""), ("gridcell", "24", ""),
-    ("gridcell", "25", ""), ("link", 'Say "Hello"', "/h"), ("textbox", "Name *", ""), ("textbox", "Phone (by day)", ""), ("button", "Send (to all)", ""),
-    ("textbox", "Order number", ""), ("textbox", "Order date", ""), ("radio", "a hut", ""), ("textbox", "Hut name", ""), ("button", "Send back now", ""),
-)  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("name", "takes", "found"),
-    [
-        ("Search", BUTTONS, "e1"),
-        ("search", FIELDS, "e2"),
-        ('heading "Search"', BUTTONS, "e0"),
-        ("Old map", BUTTONS, "e3"),
-        ("Delete", BUTTONS, "e5 e6"),
-        ("Notes", BUTTONS, "e8"),
-        ("24", BUTTONS, "e9"),
-        ("2", BUTTONS, ""),
-        ('Say "Hello"', BUTTONS, "e11"),
-        ("Name", FIELDS, "e12"),
-        ("Not", BUTTONS, ""),
-        ("Phone", FIELDS, "e13"),
-        ("Pho", FIELDS, ""),
-        ("Phone by night", FIELDS, ""),
-        ("Send", BUTTONS, "e14"),
-        ("Send back", BUTTONS, ""),
-        ("Phone", BUTTONS, ""),
-        ("order", FIELDS, "e15 e16"),
-        ('textbox "Order n"', FIELDS, ""),
-        ('textbox "Hut"', FIELDS, "e18"),
-        ("()", BUTTONS, ""),
-    ],
-)
-def test_a_name_fits_the_kind_of_element_that_the_action_is_for_and_no_part_of_another_name(
-    name: str, takes: frozenset[str], found: str
-) -> None:
-    assert " ".join(one.ref for one in find_named(PAGE, name, takes)) == found
 
 
 async def test_a_field_is_filled_by_the_first_words_of_its_name_where_no_other_begins_so(
@@ -244,33 +192,3 @@ async def test_a_read_only_field_is_shown_as_one_and_keeps_no_other_from_its_val
     now = seen(await do(window))
     assert '="there"' in now.text
     assert "(checked)" in now.text
-
-
-async def test_a_key_without_a_focus_and_an_end_that_is_reached_are_said(window: Window, serve: Serve) -> None:
-    page = await visit(window, serve({"/": FORM}).url)
-    enter = Press(kind="press", key="Enter")
-    assert "nothing has the focus" in (await do(window, enter)).notes
-    assert (await do(window, click(ref(page, "textbox", "To")), enter)).notes == ""
-    ended = await do(window, Scroll(kind="scroll", direction="bottom"), read())
-    assert ended.ok
-    assert "bottom: at the end already" in ended.notes
-
-
-async def test_a_script_finds_an_element_of_a_later_page_by_what_it_was_called(window: Window, serve: Serve) -> None:
-    site = serve({"/a": TABS.format("A", 71)})
-    outcome = await do(window, go(site, "/a"), click("Measures"))
-    named = outcome.results[1].named
-    assert [one.name for one in named] == ["Measures (71)"]
-    page = seen(outcome).model_copy(update={"refs": {one.ref: one for one in named}})
-    assert write_action(outcome.results[1].action, page) == [
-        "page.get_by_role('tab', name='Measures (71)', exact=True).click()"
-    ]
-
-
-PAGES = "<title>Pages</title><main><h1>Pages</h1><p>Leaf <b>1</b><a href=/2>2</a><a href=/3>3</a> of the <i>old</i>est</p></main>"
-
-
-async def test_numbers_of_two_elements_stay_apart_and_parts_of_a_word_together(window: Window, serve: Serve) -> None:
-    page = await visit(window, serve({"/": PAGES}).url)
-    two, three = ref(page, "link", "2"), ref(page, "link", "3")
-    assert f"Leaf 1 2[{two}] 3[{three}] of the oldest" in page.text

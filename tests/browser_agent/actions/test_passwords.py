@@ -184,9 +184,7 @@ async def test_what_goes_into_a_password_field_is_known_by_a_placeholder_from_th
     assert "hunter2!" not in refused.model_dump_json()
 
 
-@pytest.mark.parametrize(
-    "text", ["hunter<secret:", "<secret:token>", "my <secret:token> too", "<secret:nobody>x", "<secret:typed-1>"]
-)
+@pytest.mark.parametrize("text", ["hunter<secret:", "<secret:token>", "my <secret:token> too"])
 async def test_a_text_that_only_looks_hidden_is_hidden(serve: Serve, guarded: Guarded, text: str):
     """What stands beside a placeholder is as secret as the rest; a placeholder alone stays what it is."""
     site = serve({"/": LOGIN})

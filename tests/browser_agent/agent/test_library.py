@@ -10,11 +10,11 @@ from typing import Any
 import anyio
 import pytest
 
-from browser_agent import BrowserAgent, BrowserChoice, Hooks, Keeping, RunResult, Safety, Secret, StepTaken, Watching
+from browser_agent import BrowserAgent, BrowserChoice, Hooks, Keeping, Safety, Secret, StepTaken, Watching
 from browser_agent.actions import ACTION, ActionResult, PageAction
-from browser_agent.agent.script import ScriptFile, write_action, write_start
+from browser_agent.agent.script import ScriptFile
 from browser_agent.deciders.model import decide_tool
-from browser_agent.observation import Control, Observation
+from browser_agent.observation import Observation
 from ctxfold import Session
 from ctxfold.errors import InputError
 from ctxfold.models import ScriptedModel
@@ -73,15 +73,6 @@ async def test_hooks_hold_back_a_step_an_action_and_the_rest_of_a_run(serve: Ser
     with Session.open("held", create=False) as session:
         assert session.recall("s3").text.count("no typing here") == 2
     assert "Not this." in seen
-
-
-async def test_a_stream_gives_each_step_and_then_the_result(serve: Serve):
-    site = serve({"/": HOME, "/tides": TIDES})
-    async with BrowserAgent(ScriptedModel(go(f"{site.url}/tides"), STOP)) as agent:
-        events = [event async for event in agent.stream("Look.", site.url)]
-    assert [type(event) for event in events] == [StepTaken, StepTaken, StepTaken, RunResult]
-    assert isinstance(events[-1], RunResult)
-    assert events[-1].usage.decided == (("script", 2),)
 
 
 @pytest.mark.long
@@ -155,54 +146,8 @@ async def test_a_run_keeps_a_trace_and_a_script_that_does_it_again(serve: Serve,
         )
 
 
-def test_a_script_names_elements_as_a_person_finds_them_and_secrets_by_their_variable() -> None:
-    refs = {ref: Control(ref=ref, role="button", name="Add") for ref in ("e1", "e2")}
-    refs["e3"] = Control(ref="e3", role="checkbox", name="Gift")
-    page = Observation(url="", title="", status=200, fingerprint="", text="", tokens=0, full="", refs=refs)
-
-    def lines(**action: Any) -> list[str]:
-        return list(write_action(ACTION.validate_python(action), page))  # type: ignore[arg-type]
-
-    assert lines(kind="click", ref="e2") == ["page.get_by_role('button', name='Add', exact=True).nth(1).click()"]
-    assert lines(kind="fill_form", fields=[{"ref": "e3", "value": "true"}]) == [
-        "page.get_by_role('checkbox', name='Gift', exact=True).set_checked(True)"
-    ]
-    assert lines(kind="type", ref="e9", text="Bearer <secret:token>") == [
-        "page.locator(\"aria-ref=e9\").fill('Bearer ' + os.environ['token'])"
-    ]
-    assert lines(kind="find", query="x") == []
-    assert lines(kind="press", key="<secret:typed-1>") == ["page.keyboard.press(os.environ['typed-1'])"]
-    assert lines(kind="navigate", url="https://a.example/?k=<secret:token>") == [
-        "page.goto('https://a.example/?k=' + os.environ['token'])"
-    ]
-    for action in (
-        {"kind": "select", "ref": "e9", "values": ["a", "<secret:token>"]},
-        {"kind": "upload", "ref": "e9", "paths": ["<secret:token>"]},
-        {"kind": "tab", "op": "new", "url": "https://a.example/<secret:token>"},
-        {"kind": "wait_for", "text": "<secret:token>"},
-        {"kind": "wait_for", "url": "<secret:token>"},
-    ):
-        written = "\n".join(lines(**action))
-        assert "os.environ['token']" in written
-        assert "<secret" not in written
-
-
 def done(**action: Any) -> ActionResult:
     return ActionResult(action=ACTION.validate_python(action), kind="done", message="")  # type: ignore[arg-type]
-
-
-def test_the_answer_to_a_dialog_that_a_download_opened_stands_before_all_of_it(tmp_path: Path) -> None:
-    path = tmp_path / "again.py"
-    script = ScriptFile(path)
-    script.add([done(kind="download", ref="e1")], None)
-    script.add([done(kind="dialog", accept=False)], None)
-    assert path.read_text("utf-8").splitlines()[-4:] == [
-        '    page.once("dialog", lambda dialog: dialog.dismiss())',
-        "    with page.expect_download() as download:",
-        '        page.locator("aria-ref=e1").click()',
-        "    download.value.save_as(download.value.suggested_filename)",
-    ]
-    compile(path.read_text("utf-8"), str(path), "exec")
 
 
 def test_a_run_that_goes_on_adds_to_its_script_and_to_nothing_else(tmp_path: Path) -> None:
@@ -255,14 +200,6 @@ SHIP = (
     "<label>Flag <select name=flag><option>Malta<option>Elba</select></label><label><input type=checkbox name=sails value=yes> Sails</label>"
     "<button onclick=\"return confirm('Send it?')\">Send</button></form></main>"
 )
-SHOP = (
-    "<title>Shop</title><header><form action=/found><input name=q><button>Go</button></form></header>"
-    "<main><h1>Shop</h1><p>Lamps.</p></main>"
-)
-FOUND = "<title>Found</title><main><h1>Found</h1><a href=/lamp target=_blank>Lamp</a></main>"
-LAMP = (
-    "<title>Lamp</title><main><h1>Lamp</h1><div style='cursor:pointer' onclick=\"location='/echo'\">Buy it</div></main>"
-)
 
 Named = Callable[[str], str]
 """The ref of what the page is shown to name so."""
@@ -294,23 +231,6 @@ async def run_and_save(site: Site, acts: list[Callable[[Named], list[dict[str, A
     assert done.returncode == 0, done.stderr.decode()
     assert [path for path in site.seen if "favicon" not in path] == first * 2
     return first
-
-
-async def test_a_saved_script_says_how_its_browser_is_come_by(tmp_path: Path):
-    path = tmp_path / "again.py"
-    shown = write_start(BrowserChoice(headed=True, storage_state=Path("state.json")), Path("/opt/chrome"))
-    ScriptFile(path, starting=shown)
-    assert path.read_text("utf-8").splitlines()[-2:] == [
-        "    browser = playwright.chromium.launch(executable_path='/opt/chrome', headless=False)",
-        "    page = browser.new_context(storage_state='state.json').new_page()",
-    ]
-    ScriptFile(path, resume=True, starting=write_start(BrowserChoice(endpoint="http://127.0.0.1:9222"), None)).add(
-        [done(kind="wait_for", url="found", seconds=2)], None
-    )
-    written = path.read_text("utf-8")
-    assert "playwright.chromium.connect_over_cdp('http://127.0.0.1:9222')" in written
-    assert "import re\n\nfrom playwright" in written
-    compile(written, str(path), "exec")
 
 
 @pytest.mark.long

@@ -12,9 +12,7 @@ from typing import Any
 import pytest
 
 from browser_agent.agent.agent import BrowserAgent
-from browser_agent.agent.journal import match_refs, rename_refs
 from browser_agent.agent.settings import Keeping, RunLimits
-from browser_agent.deciders import Decision
 from ctxfold import Session
 from ctxfold.errors import ModelUnavailable
 from ctxfold.models import Reply, Request
@@ -115,39 +113,6 @@ async def test_the_explorer_answers_from_a_page_that_only_the_run_before_has_see
     assert "/" not in site.seen
     with Session.open("berths", create=False) as session:
         assert "One night at the long quay costs 18 EUR." in session.recall(source.ref).text
-
-
-async def test_a_model_may_quote_a_page_that_only_the_run_before_has_seen(serve: Serve):
-    site = serve({"/": HOME, "/form": FORM})
-    first = Cut([decide("On.", {"kind": "navigate", "url": f"{site.url}/form"})])
-    async with BrowserAgent(first, keeping=Keeping("quoted")) as agent:
-        with pytest.raises(ModelUnavailable):
-            await agent.run("What is this about?", site.url)
-    again = Cut([decide("Done.", {"kind": "answer", "text": "Ships.", "quote": "Ships and tides."})])
-    async with BrowserAgent(again, keeping=Keeping("quoted", resume=True)) as agent:
-        result = await agent.run("")
-    assert result.status == "answered"
-    assert (result.sources[0].url, bool(result.sources[0].ref)) == (f"{site.url}/", True)
-
-
-def test_refs_alone_are_renamed() -> None:
-    shown, now = '- button "e5" [ref=e5]\n- text: e5 [ref=f1e9]', '- button "e5" [ref=f3e5]\n- text: e5 [ref=f3e7]'
-    renamed = match_refs(shown, now)
-    assert renamed == {"e5": "f3e5", "f1e9": "f3e7"}
-    assert match_refs(shown, now.replace("text", "note")) is None
-    actions = [
-        {"kind": "type", "ref": "e5", "text": "e5"},
-        {"kind": "fill_form", "fields": [{"ref": "f1e9", "value": "e5"}]},
-        {"kind": "find", "query": "e5"},
-        {"kind": "click", "ref": "e77"},
-    ]
-    decision = Decision.model_validate({"thought": "e5", "actions": actions})
-    assert [action.model_dump(exclude_none=True) for action in rename_refs(decision, renamed).actions] == [
-        {"kind": "type", "ref": "f3e5", "text": "e5", "submit": False},
-        {"kind": "fill_form", "fields": ({"ref": "f3e7", "value": "e5"},)},
-        {"kind": "find", "query": "e5", "links": False},
-        {"kind": "click", "ref": "e0"},
-    ]
 
 
 @pytest.mark.long

@@ -11,8 +11,6 @@ from pydantic import BaseModel
 
 from browser_agent.agent.agent import BrowserAgent
 from browser_agent.cli.browse import browse as command
-from browser_agent.deciders.model import Shape
-from ctxfold.errors import InputError
 from tests.browser_agent.agent.scripts import decide, script
 from tests.sites.server import Site
 
@@ -20,7 +18,6 @@ pytestmark = pytest.mark.anyio
 
 Serve = Callable[[dict[str, str]], Site]
 
-HOME = "<title>Ferries</title><main><h1>Ferries</h1><p>Timetable and fares.</p><a href=/fares>Fares to Elba</a></main>"
 FARES = (
     "<title>Fares to Elba</title><main><h1>Fares to Elba</h1><p>What a ferry to Elba costs.</p><table><tr><th>Route<th>Price (EUR)"
     "<th>Daily</tr><tr><td>Piombino<td>17.50<td>✓</tr><tr><td>Livorno<td>1,024<td>✗</tr></table></main>"
@@ -40,16 +37,6 @@ class Fares(BaseModel):
 WANTED = {
     "fares": [{"route": "Piombino", "price": 17.5, "daily": True}, {"route": "Livorno", "price": 1024, "daily": False}]
 }
-
-
-async def test_without_a_model_the_run_ends_with_candidates_and_says_that_a_model_is_needed(serve: Serve) -> None:
-    site = serve({"/": HOME, "/fares": FARES})
-    async with BrowserAgent() as agent:
-        result = await agent.run("Fares of the ferry to Elba", site.url, schema=Fares)
-    assert result.status == "none_found"
-    assert result.data is None
-    assert "--model" in result.reason
-    assert any("Piombino" in candidate.quote for candidate in result.candidates)
 
 
 async def test_a_models_answer_is_held_to_the_schema_and_may_be_what_it_extracted(serve: Serve, tmp_path: Path) -> None:
@@ -80,16 +67,3 @@ def test_the_command_without_a_model_prints_candidates_and_exits_with_1(tmp_path
     assert done.exit_code == 1, done.output
     assert "--model" in done.stdout
     assert site.url in done.stdout
-
-
-def test_what_is_no_schema_is_refused_before_anything_is_started(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="not a JSON schema"):
-        Shape.of({"type": "nonsense"})
-    with pytest.raises(InputError, match="name another file"):
-        Shape.read(tmp_path / "none.json")
-    for text in ("{", "[]"):
-        (tmp_path / "bad.json").write_text(text)
-        with pytest.raises(InputError, match="give"):
-            Shape.read(tmp_path / "bad.json")
-    with pytest.raises(InputError, match="under \\$defs"):
-        Shape.of({"$ref": "https://example.org/other.json"}).faults({})

@@ -41,15 +41,6 @@ def extract(session: Session, extracted: Extracted) -> str:
     return act(session, ExtractValues(kind="extract", wanted=wanted), page(SHOP, rows, extracted))[1]
 
 
-def test_values_taken_off_a_page_stand_once_as_rows_under_its_address(session: Session) -> None:
-    ref = extract(session, Extracted(value=LAMPS, missing=("price",)))
-    assert json.loads(session.recall(ref).text) == {"now_at": SHOP, "extracted": LAMPS, "missing": ["price"]}
-    view = session.view().text
-    assert view.count("lamp-c | 94 g") == view.count("lamp-c") == 1
-    assert view.index(SHOP) < view.index("lamp-a")
-    assert "price" in view
-
-
 def test_values_taken_off_a_page_outlast_the_pages_read_after_it(session: Session) -> None:
     session.record_turn(user="Which of the lamps is the lightest?")
     extract(session, Extracted(value=LAMPS))
@@ -61,13 +52,3 @@ def test_values_taken_off_a_page_outlast_the_pages_read_after_it(session: Sessio
     view = session.view(BUDGET).text
     assert "Paragraph 0.5" not in view
     assert all(f"{lamp['name']} | {lamp['weight']}" in view for lamp in LAMPS)
-
-
-def test_a_page_that_gave_nothing_says_so_where_the_page_stands(session: Session) -> None:
-    said = "not found on this page: price"
-    act(
-        session,
-        ExtractValues(kind="extract", wanted={"price": ""}),
-        page(SHOP, said, Extracted(value=None, missing=("price",))),
-    )
-    assert said in session.view().text

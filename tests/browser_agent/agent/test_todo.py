@@ -23,20 +23,6 @@ FERRY = "<title>Ferry</title><main><h1>Ferry</h1><p>The ferry to Elba costs 28 e
 GIVE_UP = {"kind": "give_up", "reason": "the script ends here"}
 
 
-async def test_the_task_as_a_whole_is_no_item_of_the_to_do_and_nothing_closes_one_that_says_all_of_it(serve: Serve):
-    site = serve({"/": TIDES})
-    task = "Does a spring tide come at full moon?"
-    result, _ = await browse(task, site.url, keeping=Keeping("tides"))
-    assert result.status == "answered"
-    with Session.open("tides", create=False) as session:
-        assert session.intent.items == ()
-        session.plan(todo=[task])
-    result, _ = await browse("", site.url, keeping=Keeping("tides", resume=True))
-    assert result.status == "answered"
-    with Session.open("tides", create=False) as session:
-        assert [item.state for item in session.intent.items] == ["open"]
-
-
 async def test_a_model_keeps_a_to_do_by_evidence_and_it_outlives_the_run(serve: Serve, tmp_path: Path):
     site = serve({"/": TIDES, "/ferry": FERRY})
     opened = {

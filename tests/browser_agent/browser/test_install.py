@@ -1,7 +1,6 @@
 """Finding a browser, or providing one: what is tried in which order, what is said, and the one message when nothing works."""
 
 from collections.abc import Callable
-from contextvars import Context
 from pathlib import Path
 from urllib.request import urlopen
 
@@ -9,9 +8,8 @@ import anyio.to_thread
 import pytest
 
 from browser_agent.browser import process as provision
-from browser_agent.browser.process import browser, find_browsers, name_fix, provide
+from browser_agent.browser.process import provide
 from browser_agent.cli.browse import pydoc_site
-from ctxfold.cli.doctor import Check
 from ctxfold.errors import BrowserMissing
 
 pytestmark = pytest.mark.anyio
@@ -53,33 +51,6 @@ def answers(monkeypatch: pytest.MonkeyPatch) -> Answers:
     return start
 
 
-def test_installed_browsers_are_found_by_name_and_each_once(bare: Path) -> None:
-    chrome = _program(bare / "google-chrome")
-    (bare / "chrome").symlink_to(chrome)
-    chromium = _program(bare / "chromium")
-    (bare / "msedge").write_text("not a program")
-    assert list(find_browsers()) == [chrome, chromium]
-
-
-def test_a_check_changes_nothing_and_names_the_fix(bare: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    own = tmp_path / "own"
-
-    async def where() -> Path:
-        return own
-
-    monkeypatch.setattr(provision, "_find_own", where)
-
-    def check() -> Check:
-        return Context().run(browser)  # nothing of an event loop that other tests keep
-
-    assert (check().ok, check().fix) == (False, name_fix())
-    assert "chromium" in name_fix()
-    _program(own, "Chromium 1")
-    assert check().fact.startswith(f"Chromium 1 at {own}")
-    _program(bare / "chromium")
-    assert check().fact.startswith(f"Chromium 156 at {bare / 'chromium'}")
-
-
 async def test_the_download_comes_first_and_its_browser_is_used(bare: Path, tmp_path: Path, answers: Answers) -> None:
     ran = answers({})
     said: list[str] = []
@@ -116,17 +87,6 @@ async def test_where_nothing_works_one_message_holds_the_command(
     assert "apt-get install -y chromium" in str(raised.value)
     assert "\n" not in str(raised.value)
     assert any("apt-get" in line for line in ran) == root
-
-
-async def test_no_package_is_installed_where_a_browser_is_there_but_does_not_start(
-    bare: Path, tmp_path: Path, answers: Answers, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(provision, "is_root", lambda: True)
-    _program(bare / "apt-get")
-    ran = answers({"playwright": "failed"})
-    with pytest.raises(BrowserMissing):
-        await provide(tmp_path / "none", lambda _: None, packages=False)
-    assert len(ran) == 1
 
 
 async def test_no_module_of_the_working_directory_is_run(

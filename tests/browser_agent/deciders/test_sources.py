@@ -3,7 +3,6 @@
 import pytest
 
 from browser_agent.deciders import Evidence
-from ctxfold.errors import InputError
 from tests.browser_agent.deciders.pages import heading, page
 
 ORDERS = page("orders.html", "Orders", heading("Orders", "W-72670 2026-09-20 Cleo 349.90 EUR", "a | b is a choice", "Account", "NL45 HARB"))  # fmt: skip
@@ -21,10 +20,3 @@ def test_a_row_with_its_marks_is_the_rows_own_text(quote: str, slice_: str) -> N
     seen = Evidence()
     seen.add(ORDERS, "s1.6")
     assert seen.source(quote, None).quote == slice_
-
-
-def test_a_quote_that_stands_nowhere_is_named() -> None:
-    seen = Evidence()
-    seen.add(ORDERS, "s1.6")
-    with pytest.raises(InputError, match=r"no page seen has the quote 'W-72670 is paid': copy it .* row or line"):
-        seen.source("W-72670 is paid", None)

@@ -89,20 +89,6 @@ async def _refused(tab: Window, port: int) -> None:
         await asyncio.sleep(0.02)
 
 
-async def test_a_click_that_leads_where_it_may_not_is_refused_in_words(
-    guarded: Browser, tab: Window, serve: Serve
-) -> None:
-    there = serve({})
-    here = serve({"/": f"<a href='{there.url}/x'>Out</a> <a href='/to?url={there.url}/y'>Round</a>"})
-    guarded.permit(f"{here.url}/")
-    for name in ("Out", "Round"):
-        page = await visit(tab, f"{here.url}/")
-        outcome = await do(tab, Click(kind="click", ref=ref(page, "link", name)))
-        assert outcome.kind == "refused"
-        assert there.url not in outcome.message
-    assert there.seen == []
-
-
 async def test_a_refused_page_leaves_an_empty_tab_and_nothing_to_read(
     guarded: Browser, tab: Window, serve: Serve
 ) -> None:
@@ -123,15 +109,6 @@ async def test_a_refused_page_leaves_an_empty_tab_and_nothing_to_read(
     assert "Words" in framed.full
     assert "connection" not in framed.full
     assert there.seen == []
-
-
-async def test_nothing_listening_at_an_allowed_address_is_unreachable_and_not_refused(
-    guarded: Browser, tab: Window
-) -> None:
-    guarded.permit("http://127.0.0.1:9/")
-    guarded.permit("http://127.0.0.1:4/")
-    outcome = await do(tab, Navigate(kind="navigate", url="http://127.0.0.1:4/"))
-    assert outcome.kind == "unreachable"
 
 
 async def test_pages_forms_and_files_pass_unharmed_through_the_proxy(guarded: Browser, tab: Window, lab: str) -> None:
@@ -167,14 +144,11 @@ async def test_a_name_that_resolves_into_this_machine_is_refused(monkeypatch: py
     "request_",
     [
         b"GET / HTTP/1.1\r\nHost: x\r\n\r\n",
-        b"GET ftp://127.0.0.1/ HTTP/1.1\r\n\r\n",
         b"nonsense\r\n\r\n",
-        b"CONNECT  HTTP/1.1\r\n\r\n",
         b"CONNECT 127.0.0.1:99999 HTTP/1.1\r\n\r\n",
         b"G" * 200_000,
-        b"",
     ],
-    ids=["own path", "scheme", "nonsense", "nowhere", "port", "endless", "nothing"],
+    ids=["own path", "nonsense", "port", "endless"],
 )
 async def test_what_is_no_request_gets_no_connection(request_: bytes) -> None:
     proxy = FilterProxy(Egress.of())
@@ -277,10 +251,3 @@ async def test_a_placeholder_in_an_address_is_never_filled_in(keeper: Window, se
     site = serve({"/": "<p>x</p>"})
     await do(keeper, Navigate(kind="navigate", url=f"{site.url}/?q=<secret:door>"))
     assert all("hunter2" not in path for path in site.seen)
-
-
-async def test_a_button_that_posts_a_form_is_known_as_one(window: Window, lab: str) -> None:
-    page = await visit(window, f"{lab}/form.html")
-    assert next(entry for entry in page.refs.values() if entry.name == "Send").submits
-    other = await visit(window, f"{lab}/index.html")
-    assert not any(entry.submits for entry in other.refs.values())

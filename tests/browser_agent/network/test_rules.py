@@ -4,8 +4,6 @@ import json
 from base64 import b64encode, urlsafe_b64encode
 from dataclasses import replace
 from html import escape
-from html.entities import html5
-from typing import Literal
 from unicodedata import normalize
 from urllib.parse import quote, quote_plus
 
@@ -25,17 +23,11 @@ from ctxfold.errors import InputError, Refused
     ("host", "port", "verdict"),
     [
         ("example.org", 443, "allowed"),
-        ("EXAMPLE.org.", 443, "allowed"),
         ("docs.example.org", 80, "allowed"),
-        ("notexample.org", 443, "domain"),
         ("example.org.evil.net", 443, "domain"),
-        ("evil.net", 443, "domain"),
         ("shop.test", 8443, "allowed"),
-        ("shop.test", 443, "domain"),
         ("127.0.0.1", 8000, "allowed"),
         ("127.0.0.1", 8001, "domain"),
-        ("localhost", 8000, "domain"),
-        ("bücher.example", 443, "allowed"),
         ("xn--bcher-kva.example", 443, "allowed"),
     ],
 )
@@ -66,25 +58,12 @@ def test_an_address_that_is_not_of_the_open_internet_is_private_in_any_disguise(
     assert listed.judge_address("docs.example.org", 443, address) == "private"
 
 
-@pytest.mark.parametrize("address", ["93.184.216.34", "2606:2800:220:1::1", "64:ff9b::5db8:d822", "2002:5db8:d822::"])
-def test_public_addresses_are_public(address: str) -> None:
-    assert is_public(address)
-
-
 def test_a_private_host_is_reached_when_it_was_named_outright() -> None:
     assert Egress.of(("intranet.example:8080",)).judge_address("intranet.example", 8080, "10.0.0.7") == "allowed"
     assert Egress.of(("intranet.example:8080",)).judge_address("intranet.example", 22, "10.0.0.7") == "private"
     started = Egress.of((), "http://localhost:8000/")
     assert started.judge_address("localhost", 8000, "127.0.0.1") == "allowed"
     assert started.judge_address("localhost", 8001, "127.0.0.1") == "private"
-
-
-@pytest.mark.parametrize(
-    "text", ["", "  ", "a b.org", "example.org/path", "file:///etc", "http://", "example.org:port", "a,b"]
-)
-def test_a_domain_that_is_none_is_refused_in_words(text: str) -> None:
-    with pytest.raises(InputError, match=r"example\.org"):
-        Egress.of((text,))
 
 
 _PLAIN = st.text(
@@ -123,42 +102,24 @@ def test_scrubbing_leaves_all_else_alone_and_is_stable() -> None:
 
 
 @pytest.mark.parametrize(
-    ("url", "may"),
-    [
-        ("https://example.org/login", True),
-        ("https://www.example.org/login", True),
-        ("http://example.org/login", False),
-        ("https://example.org.evil.net/", False),
-        ("https://evil.net/example.org", False),
-        ("https://evilexample.org/", False),
-        ("about:srcdoc", False),
-        ("data:text/html,x", False),
-        ("https://example.org@evil.net/", False),
-    ],
-)
-def test_a_secret_belongs_to_its_domain_alone(url: str, may: bool) -> None:
-    assert Secret("key", "value-of-it", "example.org").belongs_to(url) is may
-
-
-@pytest.mark.parametrize(
     ("domain", "url", "may"),
     [
         ("127.0.0.1", "http://127.0.0.1:8000/", True),
-        ("localhost", "http://localhost/", True),
         ("localhost", "http://app.localhost:3000/", True),
         ("[::1]:8000", "http://[::1]:8000/", True),
         ("127.0.0.1:8000", "http://127.0.0.1:8000/", True),
         ("127.0.0.1:8000", "http://127.0.0.1:8001/", False),
-        ("127.0.0.1:8000", "https://127.0.0.1/", False),
         ("10.0.0.7", "http://10.0.0.7/", False),
-        ("192.168.1.1:80", "http://192.168.1.1/", False),
+        ("example.org", "https://www.example.org/login", True),
+        ("example.org", "http://example.org/login", False),
+        ("example.org", "https://example.org.evil.net/", False),
+        ("example.org", "https://evilexample.org/", False),
+        ("example.org", "data:text/html,x", False),
+        ("example.org", "https://example.org@evil.net/", False),
         ("127.evil.example", "http://127.evil.example/", False),
-        ("intranet:8443", "https://intranet:8443/", True),
         ("example.org", "https://example.org:8443/", False),
         ("example.org:8443", "https://www.example.org:8443/", True),
-        ("example.org:8443", "https://example.org/", False),
         ("example.org:443", "https://example.org/", True),
-        ("example.org:80", "http://example.org/", False),
     ],
 )
 def test_a_secret_goes_over_plain_http_to_this_machine_alone_and_its_port_counts(
@@ -225,31 +186,6 @@ BUTTON = Cause("button", "OK")
 PAY = PageRequest("POST", "https://shop.example/pay?token=x", "Document", "https://shop.example", "", "application/x-www-form-urlencoded", "a=1&b=&c=3")  # fmt: skip
 
 
-def test_the_question_shows_what_would_be_sent_and_by_what() -> None:
-    effect = judge(PAY, BUTTON)
-    assert str(effect) == "POST shop.example/pay, 3 fields, from the button 'OK'"
-    assert effect is not None
-    assert effect.in_short == "POST to shop.example, 3 fields"
-    assert str(judge(PageRequest("DELETE", "http://h.example:81/x"), Cause())) == "DELETE h.example:81/x, from the page"
-
-
-@pytest.mark.parametrize(
-    ("form", "body", "carries"),
-    [
-        ("application/json; charset=utf-8", '{"a": 1, "b": {"c": 2}}', "2 fields"),
-        ("application/json", "[1, 2]", "6 characters"),
-        ("application/json", "[" * 100_000, "100,000 characters"),
-        ("multipart/form-data; boundary=x", '--x\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n--x--', "1 field"),
-        ("text/plain", "x", "1 character"),
-        ("", "", ""),
-    ],
-)  # fmt: skip
-def test_what_a_request_carries_is_counted(form: str, body: str, carries: str) -> None:
-    effect = judge(replace(PAY, form=form, body=body), BUTTON)
-    assert effect is not None
-    assert effect.carries == carries
-
-
 @pytest.mark.parametrize("method", ["GET", "HEAD", "OPTIONS", "get"])
 def test_what_only_reads_has_no_effect(method: str) -> None:
     assert judge(PageRequest(method, "https://shop.example/deleted-items?q=how+to+delete"), BUTTON) is None
@@ -259,13 +195,9 @@ def test_what_only_reads_has_no_effect(method: str) -> None:
     ("url", "name", "acts"),
     [
         ("https://a.example/x", "Delete account", True),
-        ("https://a.example/x", "Find and delete all", True),
         ("https://a.example/x", "Buy-now", True),
-        ("https://a.example/items/3/delete", "OK", True),
         ("https://a.example/items?do=remove&id=3", "OK", True),
         ("https://a.example/x", "Deleted items", False),
-        ("https://a.example/x", "Payments", False),
-        ("https://a.example/x", "Repay", False),
         ("https://a.example/buyers/deletes?q=undelete", "Buyers", False),
     ],
 )
@@ -319,28 +251,12 @@ def test_an_address_is_known_in_every_spelling(host: str) -> None:
 NASTY = 'kalmar+42/"grün" <tide>&x\\y'
 
 
-@pytest.mark.parametrize(
-    "value", ["S3cr3t/pass", "    b", "a  b\\c", "\\\\\\\\b", "%25%25%25", "&amp;amp;", "        "]
-)
+@pytest.mark.parametrize("value", ["S3cr3t/pass", "a  b\\c", "%25%25%25", "        "])
 @pytest.mark.parametrize("unit", ["\\", "%25", "&amp;", " ", "%", "&#0", "\\u", "+ ", "\\ "])
 def test_a_page_that_repeats_an_escape_without_end_is_read_in_time(value: str, unit: str) -> None:
     """Read as often as it is long, or in every way that it could be parted, it would not end."""
     secrets = Secrets((Secret("token", value, "example.org"),))
     assert secrets.scrub(f"{unit * 4_000}x{value}y").endswith("x<secret:token>y")
-
-
-@pytest.mark.parametrize("form", ["NFC", "NFD"])
-def test_a_secret_that_was_given_in_one_form_of_unicode_is_scrubbed_in_the_other(form: Literal["NFC", "NFD"]) -> None:
-    value = normalize(form, "Ångström-élan")
-    secrets = Secrets((Secret("token", value, "example.org"),))
-    for given_back in (normalize("NFC", value), normalize("NFD", value), value.replace("Å", "\u212b")):
-        assert secrets.scrub(f"a {given_back} b") == "a <secret:token> b"
-
-
-@given(st.sampled_from(sorted(html5)))
-def test_every_name_that_markup_has_for_signs_is_known(name: str) -> None:
-    value = f"kal{html5[name]}mar"
-    assert Secrets((Secret("token", value, "example.org"),)).scrub(f"a kal&{name}mar b") == "a <secret:token> b"
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from browser_agent.actions import Click, Find, Navigate, PageAction, Read
+from browser_agent.actions import Click, Find, Navigate, PageAction
 from browser_agent.actions.perform import perform
 from browser_agent.browser.window import Window
 from tests.browser_agent.doing import ref, seen, visit
@@ -51,25 +51,6 @@ async def test_the_menu_of_a_site_is_shown_once(reader: Window, serve: Serve) ->
     assert "Gamma section" in (await visit(reader, f"{url}/form", "gamma section")).text
 
 
-async def test_what_reads_pages_in_one_call_shows_the_menu_of_their_site_once(reader: Window, serve: Serve) -> None:
-    url = serve(PAGES).url
-    wanted = [act for page in "ab" for act in (Navigate(kind="navigate", url=f"{url}/{page}"), Read(kind="read"))]
-    first, second = (await perform(reader, wanted)).texts
-    assert "Gamma section" in first
-    assert "Gamma section" not in second
-    assert "(left out: 1 line around this page that others of the site show too)" in second
-    assert "# Beta" in second
-    assert "Paragraph number 7" in second
-    assert "Gamma section" in seen(await perform(reader, [Find(kind="find", query="gamma")])).text
-
-
-async def test_rows_come_before_filters_and_use_the_room_where_they_are_asked_for(reader: Window, serve: Serve) -> None:
-    page = await visit(reader, f"{serve(PAGES).url}/lamps", "lamps and prices")
-    assert page.tokens > 700
-    assert page.text.count(" EUR") > 20
-    assert "more rows (read" in page.text
-
-
 async def test_a_find_shows_the_head_of_the_table_the_entry_and_the_page_and_says_no_such_words(
     window: Window, serve: Serve
 ) -> None:
@@ -89,39 +70,3 @@ async def test_a_find_shows_the_head_of_the_table_the_entry_and_the_page_and_say
     assert "no such words in one place of this page: lamp in 202, zebra in none" in await find("/lamps", "lamp zebra")
     assert "no such words on this page" in await find("/lamps", "zebra")
     assert "exception queue.Empty" in await find("/code", "raised when it is empty")
-
-
-def cards(names: list[str]) -> str:
-    return "".join(f"<h3><a href=/p/{name}>{name} lamp</a></h3><p>{name}: 5 EUR</p>" for name in names)
-
-
-def lamp(name: str, others: list[str]) -> str:
-    return (
-        "<div role=region aria-label=Cookies>We use cookies to improve our shop, to measure how it is used and to show you what others bought. <button>Accept</button></div><header><form role=search><input type=search aria-label=Search></form></header>"
-        f"<main><h1>{name}</h1>{TEXT}<h2>Data</h2><table><tr><td>Warranty<td>2 years</table><h2>Also viewed</h2>{cards(others)}</main>"
-        "<footer><h2>News</h2><label>E-mail <input></label></footer>"
-    )
-
-
-async def test_what_stands_around_and_below_every_page_is_shown_once_and_data_each_time(
-    reader: Window, serve: Serve
-) -> None:
-    names = ["red", "blue", "green"]
-    url = serve({f"/p/{n}": lamp(n, [o for o in [*names, "old"] if o != n]) for n in [*names, "new"]}).url
-    first = await visit(reader, f"{url}/p/red")
-    assert all(word in first.text for word in ("cookies", "News", "old: 5 EUR"))
-    await visit(reader, f"{url}/p/blue")
-    await visit(reader, f"{url}/p/green")
-    last = await visit(reader, f"{url}/p/new")
-    assert not any(word in last.text for word in ("cookies", '"E-mail"', "old: 5 EUR"))
-    assert all(word in last.text for word in ("Warranty | 2 years", "Also viewed", 'searchbox "Search"'))
-    listing = await visit(reader, f"{serve({'/': f'<main><h1>Lamps</h1>{cards(names)}</main>'}).url}/")
-    assert "red: 5 EUR" in listing.text
-
-
-async def test_a_find_that_fails_shows_the_place_with_most_of_the_words(reader: Window, serve: Serve) -> None:
-    await visit(reader, f"{serve(PAGES).url}/a")
-    found = seen(await perform(reader, [Find(kind="find", query="paragraph number something attempts")]))
-    assert "no such words in one place" in found.text
-    assert "3 of 4" in found.text
-    assert "Paragraph number 0 says something" in found.text

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from browser_agent.actions import Click, Find, Read, Type, WaitFor
+from browser_agent.actions import Click, Find, Read, WaitFor
 from browser_agent.actions.perform import perform
 from browser_agent.browser.window import Window
 from browser_agent.observation import Observation
@@ -62,19 +62,6 @@ async def test_links_are_absolute_and_know_their_section_and_whether_they_are_na
     assert not next(link for link in page.links if link.text == "Imprint").main
 
 
-async def test_a_link_under_a_defined_term_names_it_as_the_section_does(window: Window, serve: Serve) -> None:
-    terms = "<main><h1>Box</h1><dl><dt id=box.open><code>box.open</code>(<em>lid</em>)</dt><dd>See <a href=/lid>the lid</a>.</dd></dl></main>"
-    page = await visit(window, f"{serve({'/': terms}).url}/")
-    [link] = page.links
-    assert link.section == "box.open(lid)"
-    assert link.section in {section.title for section in page.sections}
-
-
-async def test_links_within_frames_are_resolved_in_their_frame(window: Window, lab: str) -> None:
-    page = await visit(window, f"{lab}/frames.html")
-    assert {link.text: link.url for link in page.links}["a leaf"] == f"{lab}/deep/leaf.html"
-
-
 async def test_the_text_of_the_sites_own_frames_that_are_shown_stands_in_sections(window: Window, serve: Serve) -> None:
     other = serve({"/": "<p>Buy our ads.</p>"})
     inner = "<h2 id=code>Gate</h2><p>The gate code is 7741.</p><iframe srcdoc='<p>Ring twice.</p>'></iframe>"
@@ -87,13 +74,6 @@ async def test_the_text_of_the_sites_own_frames_that_are_shown_stands_in_section
         page = seen(await do(window, WaitFor(kind="wait_for", event="quiet", seconds=1)))
     told = [(each.title, each.anchor, each.text) for each in page.sections]
     assert told == [("Quay", "", "Open."), ("Gate", "", "The gate code is 7741."), ("", "", "Ring twice.")]
-
-
-async def test_the_sites_search_is_found_with_its_field_and_its_address(window: Window, lab: str) -> None:
-    page = await visit(window, f"{lab}/index.html")
-    assert page.search is not None
-    assert page.search.address("a b") == f"{lab}/echo?q=a+b"
-    assert (await visit(window, f"{lab}/form.html")).search is None
 
 
 async def test_what_a_results_page_keeps_of_the_sites_search_index_is_read(window: Window, serve: Serve) -> None:
@@ -116,27 +96,13 @@ async def test_what_a_results_page_keeps_of_the_sites_search_index_is_read(windo
     ]
 
 
-async def test_a_search_index_of_another_shape_is_let_be(window: Window, serve: Serve) -> None:
-    broken = "{docnames: [1, null], titles: null, terms: {open: [7, -1, 'x']}, titleterms: 3}"
-    site = serve({"/find": f"<h1>Results</h1><p>Words.</p><script>const Search = {{_index: {broken}}};</script>"})
-    page = await visit(window, f"{site.url}/find?q=open")
-    assert page.index is None
-    assert "Words." in page.text
-
-
 @pytest.mark.parametrize(
     ("form", "asked"),
     [
         ("<form action=/delete-account method=post><input name=q><button>Delete my account</button></form>", None),
-        ("<form action=/find method=post role=search><input name=q></form>", None),
         ("<form action=/find><input name=q><button formmethod=post>Delete</button></form>", None),
         ("<form action=/enter><input name=q><input name=word type=password></form>", None),
-        ("<form action=/send><input name=q><textarea name=text></textarea></form>", None),
-        ("<form action=/join><input name=q type=email></form>", None),
-        ("<input name=q>", None),
-        ("<form action=/find><input name=wort></form>", "/find?wort=x"),
         ("<form action=/find><input name=a><input name=b type=search></form>", "/find?b=x"),
-        ("<search><form action=/find><input name=a><input name=b></form></search>", "/find?a=x"),
         ("<form method=post role=search><input name=q></form><form action=/find><input name=k></form>", "/find?k=x"),
         ("<form action='/find?q=old&area=all'><input name=q></form>", "/find?area=all&q=x"),
     ],
@@ -149,18 +115,7 @@ async def test_a_search_is_told_by_its_form_and_asked_by_address_where_that_only
     assert (page.search and page.search.address("x")) == (asked and f"{site.url}{asked}")
 
 
-async def test_hidden_fields_of_a_search_form_go_with_its_address(window: Window, serve: Serve) -> None:
-    site = serve(
-        {
-            "/": "<form action='/find?v=1'><input type=hidden name=area value='all of it'><input name=q placeholder='Search'></form>"
-        }
-    )
-    page = await visit(window, f"{site.url}/")
-    assert page.search is not None
-    assert page.search.address("x") == f"{site.url}/find?v=1&area=all+of+it&q=x"
-
-
-@pytest.mark.parametrize("name", ["index", "form", "table", "frames", "terms", "unseen"])
+@pytest.mark.parametrize("name", ["table", "frames", "unseen"])
 async def test_every_interactive_ref_can_be_reached_by_paging(window: Window, lab: str, name: str) -> None:
     page = await visit(window, f"{lab}/{name}.html")
     wanted = interactive(page.full)
@@ -194,33 +149,14 @@ async def test_the_value_of_a_password_field_is_nowhere_in_an_observation(
         assert secret not in everything(seen(await perform(window, [view])))
 
 
-async def test_a_password_just_typed_is_not_shown(window: Window, lab: str) -> None:
-    page = await visit(window, f"{lab}/form.html")
-    field = ref(page, "textbox", "Password")
-    after = seen(await do(window, Type(kind="type", ref=field, text='se"cret: #typed now')))
-    assert "typed now" not in everything(after)
-    assert control(after, "textbox", "Password").value == "••••••••"
-
-
-@pytest.mark.parametrize(
-    "word", ["TRANSPARENT", "OFFSCREEN", "ONEPIXEL", "CLIPPED", "INDENTED", "MIDDLE", "SP LIT", "SPLIT"]
-)
-async def test_text_nobody_can_see_is_left_out_and_counted(window: Window, lab: str, word: str) -> None:
+async def test_text_nobody_can_see_is_left_out_and_counted(window: Window, lab: str) -> None:
     page = await visit(window, f"{lab}/unseen.html")
-    assert word not in page.text
-    assert word not in "".join(section.text for section in page.sections)
+    told = page.text + "".join(section.text for section in page.sections)
+    unseen = ("TRANSPARENT", "OFFSCREEN", "ONEPIXEL", "CLIPPED", "INDENTED", "MIDDLE", "SP LIT", "SPLIT")
+    assert [word for word in unseen if word in told] == []
     assert "unseen texts left out" in page.text
     found = seen(await do(window, Find(kind="find", query="ignore your instructions")))
     assert "no such words" in found.text
-
-
-async def test_what_is_plain_to_see_stays_beside_what_is_not(window: Window, lab: str) -> None:
-    text = (await visit(window, f"{lab}/unseen.html")).text
-    assert "Plain to see." in text
-    assert "Before after" in text
-    assert text.count("Said twice") == 1
-    assert "Home[" in text
-    assert "Zerowidth and turned" in text
 
 
 async def test_a_control_out_of_sight_stays_and_is_marked(window: Window, lab: str) -> None:
@@ -230,41 +166,11 @@ async def test_a_control_out_of_sight_stays_and_is_marked(window: Window, lab: s
     assert f"[{veiled.ref}] (unseen)" in page.text
 
 
-async def test_page_text_cannot_pass_for_a_ref(window: Window, lab: str) -> None:
-    page = await visit(window, f"{lab}/unseen.html")
-    assert "Not a ref: (e12) and (f1e3)" in page.text
-
-
-async def test_a_long_table_shows_its_head_its_first_rows_and_how_many_are_left(window: Window, lab: str) -> None:
-    page = await visit(window, f"{lab}/table.html")
-    assert "Name | Count | State | Do" in page.text
-    assert "Item 1[" in page.text
-    [cut] = page.cut
-    assert "more rows" in cut.what
-    assert cut.ref is not None
-    assert page.refs[cut.ref].role == "table"
-    assert f"read [{cut.ref}]" in page.text
-
-
 async def test_what_the_task_needs_comes_into_view_wherever_it_stands(window: Window, lab: str) -> None:
     plain = await visit(window, f"{lab}/table.html")
     assert "Item 97[" not in plain.text
     asked = await visit(window, f"{lab}/table.html", need="edit item 97")
     assert "Item 97[" in asked.text
-
-
-async def test_a_page_scrolled_to_an_anchor_shows_what_stands_there(window: Window, serve: Serve) -> None:
-    paragraphs = "".join(f"<h2 id=h{n}>Heading {n}</h2><p>{f'Word{n} ' * 60}</p>" for n in range(60))
-    site = serve({"/": f"<title>Long</title><main>{paragraphs}</main>"})
-    assert "Word50" not in (await visit(window, f"{site.url}/")).text
-    assert "Word50" in (await visit(window, f"{site.url}/#h50")).text
-
-
-async def test_a_page_without_a_single_element_is_an_observation_too(window: Window, serve: Serve) -> None:
-    site = serve({"/": "", "/text": "<pre>just words</pre>"})
-    empty = await visit(window, f"{site.url}/")
-    assert empty.refs == {}
-    assert "just words" in (await visit(window, f"{site.url}/text")).text
 
 
 async def test_a_page_that_bends_javascript_itself_is_still_seen_without_its_passwords(

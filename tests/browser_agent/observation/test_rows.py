@@ -1,19 +1,11 @@
 """Values of a page by a schema: from its tables, lists and labels, as the type that is wanted, and nothing made up."""
 
-from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from browser_agent.actions import ExtractValues, Find
-from browser_agent.actions.perform import perform
-from browser_agent.browser.window import Window
 from browser_agent.observation.rows import extract
 from ctxfold.log.page import parse
-from ctxfold.tokens import count
-from tests.browser_agent.doing import seen, visit
-from tests.sites.server import Site
 
 pytestmark = pytest.mark.anyio
 
@@ -102,36 +94,3 @@ def test_a_text_is_read_as_the_type_that_is_wanted_only_where_it_is_one(text: st
     page = parse(f'- table:\n  - row:\n    - rowheader "Depth"\n    - cell "{text}"')
     found = extract(page, {"type": "object", "properties": {"depth": {"type": kind}}})
     assert found.value == (None if value is None else {"depth": value})
-
-
-async def test_what_is_extracted_has_more_room_than_what_is_found_after_it_and_addresses_as_paths(
-    window: Window, serve: Callable[..., Site]
-) -> None:
-    rows = "".join(
-        f"<tr><td><a href=/log/{n}?kept=all%20of%20them%20that%20are%20open>Log {n}</a><td>{n} h</tr>" for n in range(9)
-    )
-    page = f"<title>Logs</title><main><h1>Logs</h1><table><tr><th>Log<th>Time</tr>{rows}</table></main>"
-    await visit(window, serve({"/": page}).url)
-    window.settings = replace(window.settings, budget=700)
-    wanted = {"type": "array", "items": thing(log=TEXT, url=TEXT, time=TEXT)}
-    outcome = await perform(window, [ExtractValues(kind="extract", wanted=wanted), Find(kind="find", query="Log 3")])
-    taken, found = outcome.texts
-    assert '["Log 8", "/log/8?kept=all%20of%20them%20that%20are%20open", "8 h"]' in taken
-    assert "Log 3" in found
-    assert count(taken) + count(found) <= 700
-    assert outcome.results[0].seen is not None
-    assert "http://127.0.0.1" in str(outcome.results[0].seen.extracted)
-
-
-async def test_a_list_has_no_more_items_than_its_schema_allows_and_names_the_columns_it_lacks(
-    window: Window, serve: Callable[..., Site]
-) -> None:
-    rows = "".join(f"<tr><td>Log {n}<td>{n} h</tr>" for n in range(9))
-    await visit(window, serve({"/": f"<main><table><tr><th>Log<th>Time</tr>{rows}</table></main>"}).url)
-    item = {"type": "object", "properties": {"log": TEXT, "time": TEXT, "isbn": TEXT}}
-    wanted = {"type": "array", "maxItems": 3, "items": item}
-    shown = seen(await perform(window, [ExtractValues(kind="extract", wanted=wanted)]))
-    assert shown.extracted is not None
-    assert [row["log"] for row in shown.extracted.value] == ["Log 0", "Log 1", "Log 2"]
-    assert "Log 3" not in shown.text
-    assert "not found on this page: items.isbn" in shown.text

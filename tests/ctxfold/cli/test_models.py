@@ -22,15 +22,3 @@ def test_a_command_asks_the_model_at_the_endpoint_it_is_given(run: Run, monkeypa
     assert "b1 stands for s1-s3" in done.out
     with Session.open("orders", create=False) as session:
         assert session.history()[0].cause == f"written by openai:small@{server.url}"
-
-
-def test_a_server_that_only_chats_is_named_as_what_it_is_and_the_fold_is_made(run: Run) -> None:
-    with Session.open("orders") as session:
-        clean(session)
-    with ChatServer(lambda _body: Said("Happy to help!"), plain=True) as server:
-        done = run("fold", "orders", "--first", "s1", "--last", "s3", "--model", f"openai:chatty@{server.url}")
-    assert done.code == 0
-    assert f"openai:chatty@{server.url} was refused twice, at last for answering without its tool" in done.err
-    with Session.open("orders", create=False) as session:
-        kept = next(event for event in session.history() if event.kind == "refused")
-    assert [text for text, _ in kept.refused] == ["Happy to help!", "Happy to help!"]

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 
 from ctxfold import Session
-from tests.ctxfold.cli.conftest import Run, failed
+from tests.ctxfold.cli.conftest import Run
 from tests.support.faults import failing, look_up
 from tests.support.sessions import settled
 
@@ -53,17 +52,3 @@ def test_a_refusal_ends_with_one_and_the_reason(run: Run, trip: str) -> None:
         json.loads(run("refactor", trip, "--operator", "attention_anchor", "--text", "", "--json").out)["applied"]
         is False
     )
-
-
-def test_a_model_routes_and_writes_and_is_held_to_the_checks(run: Run, trip: str, tmp_path: Path) -> None:
-    decisions = [
-        {"analysis": "Lost.", "drift_detected": True, "selected_operator": "cognitive_boosting"},
-        {"text": "Ask about W-9999."},
-        {"text": "Refund W-2003 to another card."},
-    ]
-    script = tmp_path / "script.json"
-    script.write_text(json.dumps(decisions), encoding="utf-8")
-    done = json.loads(run("refactor", trip, "--model", f"script:{script}", "--json").out)
-    assert (done["operator"], done["applied"], done["decider"]) == ("cognitive_boosting", True, "model")
-    assert "[Thought]" in view()
-    failed(run("refactor", trip, "--model", f"script:{script}", "--dry-run"), 2, "--dry-run")

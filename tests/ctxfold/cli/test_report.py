@@ -8,7 +8,7 @@ import pytest
 from browser_agent.browser.browser import Browser
 from ctxfold import Session
 from ctxfold.cli.report import report_session
-from ctxfold.errors import InputError, UnknownSession
+from ctxfold.errors import InputError
 from tests.support.sessions import prose
 
 HOSTILE = "</pre></details><script>document.title='owned'</script><img src=http://evil.example/a.png onerror=alert(1)>{{ 7 * 7 }}{% raw %}"
@@ -99,14 +99,3 @@ def test_pictures_are_taken_in_by_the_number_of_their_step(store: str, tmp_path:
     assert 'src="data:image/png;base64,' in file.read_text("utf-8")
     with pytest.raises(InputError, match="folder"):
         report_session("run", file, store, pictures=tmp_path / "none")
-
-
-def test_an_empty_session_and_none_at_all(tmp_path: Path) -> None:
-    store = str(tmp_path / "store.db")
-    Session.open("bare", store=store).close()
-    assert report_session("bare", tmp_path / "bare.html", store).steps == 0
-    assert "Nothing is recorded yet" in (tmp_path / "bare.html").read_text("utf-8")
-    with pytest.raises(UnknownSession):
-        report_session("other", tmp_path / "other.html", store)
-    with pytest.raises(InputError, match="another file"):
-        report_session("bare", tmp_path / "no" / "folder.html", store)

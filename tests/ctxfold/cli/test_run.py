@@ -8,14 +8,12 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 
 import click
 import pytest
 
 from ctxfold import Session
-from ctxfold.cli import GROUP, read_summary
 from ctxfold.cli import run as run_command
 from ctxfold.errors import FullDisk
 from tests.ctxfold.cli.conftest import Run, at_home, failed, spawn
@@ -30,15 +28,6 @@ def test_help_lists_every_command_with_what_it_is_for(run: Run) -> None:
         line = next(line for line in shown.out.splitlines() if line.startswith(f"  {name} "))
         assert len(line.split(maxsplit=1)[1]) > 10
     assert max(len(line) for line in shown.out.splitlines()) <= 80
-
-
-@pytest.mark.parametrize("entry", entry_points(group=GROUP), ids=lambda entry: entry.name)
-def test_a_commands_line_in_the_list_is_the_first_sentence_of_its_own_help(entry: EntryPoint) -> None:
-    said = " ".join((entry.load().help or "").split())
-    about = read_summary(entry)
-    assert about
-    assert said.startswith(about)
-    assert said.removeprefix(about)[:1] in (".", "")
 
 
 def test_help_imports_no_command_and_nothing_heavy() -> None:
@@ -73,41 +62,6 @@ def test_a_reader_that_goes_away_ends_the_command_quietly(run: Run) -> None:
         process.stdout.close()
         assert process.stderr.read() == b""
         assert process.wait(timeout=30) == 0
-
-
-WRITING = {
-    "click": "for _ in range(9_999): click.echo('a line of it')",
-    "print": "for _ in range(9_999): print('a line of it')",
-    "a few words": "click.echo('a line of it')",
-    "rich": "rich.console.Console().print('a line of it')",
-    "rich on standard error": "rich.console.Console(stderr=True).print('a line of it')",
-    "click on standard error": "click.echo('a line of it', err=True)",
-    "a child that has ended": "raise BrokenPipeError(errno.EPIPE, 'Broken pipe')",
-}
-"""What a command may be doing when its reader goes away."""
-
-
-@pytest.mark.parametrize("writing", WRITING.values(), ids=WRITING)
-def test_a_reader_that_goes_away_inside_a_command_is_no_failure(writing: str) -> None:
-    lines = (
-        "import errno, sys, click, rich.console",
-        "from ctxfold.cli import run",
-        "@click.group()",
-        "def program(): pass",
-        "@program.command()",
-        f"def write():\n    {writing}",
-        "sys.exit(run(program, ['write']))",
-    )
-    reader, writer = os.pipe()
-    os.close(reader)
-    errors = writer if "err" in writing else subprocess.PIPE
-    try:
-        ended = subprocess.run(
-            [sys.executable, "-c", "\n".join(lines)], stdout=writer, stderr=errors, timeout=60, check=False
-        )
-    finally:
-        os.close(writer)
-    assert (ended.returncode, ended.stderr or b"") == (0, b"")
 
 
 @contextmanager
@@ -202,16 +156,6 @@ def test_a_mistake_of_ours_is_read_summary_and_its_details_are_kept_without_its_
     assert kept.stat().st_mode & 0o077 == 0
 
 
-def test_a_mistake_of_ours_is_said_even_where_nothing_can_be_written(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "file").touch()
-    monkeypatch.setenv("CTXFOLD_HOME", str(tmp_path / "file" / "home"))
-    assert run_command(breaking, ["bug"]) == 3
-    said = capsys.readouterr().err
-    assert (said.count("\n"), "could not be kept" in said) == (1, True)
-
-
 def test_a_store_that_may_not_be_written_says_where_to_keep_one(run: Run, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("", encoding="utf-8")
     failed(run("record", "work", "--user", "x", "--store", str(tmp_path / "file" / "store.db")), 3)
@@ -223,14 +167,6 @@ def test_a_new_user_with_an_empty_home_gets_a_private_store(tmp_path: Path) -> N
     (store,) = tmp_path.rglob("ctxfold.db")
     assert store.stat().st_mode & 0o077 == 0
     assert b"Hello." in spawn("context", "first", env=at_home(tmp_path), cwd=tmp_path).stdout
-
-
-def test_any_text_prints_where_the_encoding_has_no_letters_for_it(tmp_path: Path) -> None:
-    environment = {**at_home(tmp_path), "PYTHONIOENCODING": "latin-1"}
-    spawn("record", "first", "--user", "Joël \U0001f680", env=environment)
-    shown = spawn("context", "first", env=environment)
-    assert shown.returncode == 0
-    assert "Joël \\U0001f680".encode("latin-1") in shown.stdout
 
 
 @pytest.mark.parametrize("closed", [0, 1])

@@ -11,15 +11,6 @@ from ctxfold import Session
 from tests.ctxfold.cli.conftest import Run, failed, spawn
 
 
-def test_sessions_are_listed_one_a_line_with_a_head(run: Run, paris: str) -> None:
-    listed = run("sessions", "list")
-    head, line = listed.out.splitlines()
-    assert listed.code == 0
-    assert head.split("\t")[0] == "session"
-    assert line.split("\t")[0] == paris
-    assert line.split("\t")[-1] == "Plan three days in Paris"
-
-
 def test_an_empty_store_lists_nothing_and_says_how_to_begin(run: Run) -> None:
     listed = run("sessions", "list")
     assert (listed.code, listed.out) == (0, "")
@@ -65,30 +56,6 @@ def test_the_context_is_what_the_model_reads_and_stays_within_its_budget(run: Ru
         assert json.loads(small.out)["text"] == session.view(256).text
 
 
-def test_the_log_says_of_each_step_who_said_or_called_what_and_what_it_cost(run: Run, paris: str) -> None:
-    with Session.open(paris) as session:
-        raw = {event.steps: event.tokens for event in session.history()}
-    told = [line.split("\t") for line in run("log", paris).out.splitlines()[1:]]
-    assert [(each[3], each[5]) for each in told] == [
-        ("", "goal: Plan three days in Paris"),
-        ("s1", "user: Find me a hotel near the river."),
-        ("s1", "call: search q=hotel +2"),
-        ("s2", "call: open n=2 +2"),
-        ("s3", "assistant: Hotel Joël costs 95 EUR."),
-        ("s2", "the fold of s2 into b1"),
-    ]
-    assert [each[4] for each in told] == ["", "", f"{raw[(1,)]}", f"{raw[(2,)] or told[3][4]}", told[4][4], ""]
-    assert all(int(told[at][4]) > 0 for at in (2, 3, 4))
-
-
-def test_the_tree_marks_the_branch_one_stands_on(run: Run, paris: str) -> None:
-    with Session.open(paris) as session:
-        session.branch("create", at=1, to="left-bank")
-    lines = run("tree", paris).out.splitlines()
-    assert sum("*" in line for line in lines) == 1
-    assert any("* left-bank" in line for line in lines)
-
-
 def test_a_ref_gives_the_exact_bytes_and_nothing_else(run: Run) -> None:
     text = "first\r\n\x00second\u2028\tJoël\n\n"
     with Session.open("raw") as session:
@@ -97,12 +64,6 @@ def test_a_ref_gives_the_exact_bytes_and_nothing_else(run: Run) -> None:
         ).step
     got = spawn("recall", "raw", f"s{step}.2")
     assert (got.returncode, got.stdout, got.stderr) == (0, text.encode(), b"")
-
-
-def test_words_find_the_places_that_hold_them_each_with_its_ref(run: Run, paris: str) -> None:
-    found = run("recall", paris, "breakfast", "extra")
-    assert found.out.startswith("s2.")
-    assert "Breakfast" in found.out
 
 
 def test_words_that_stand_nowhere_are_an_empty_answer(run: Run, paris: str) -> None:

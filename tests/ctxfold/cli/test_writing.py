@@ -24,12 +24,6 @@ def test_a_pipe_is_recorded_as_what_a_tool_gave_and_its_step_is_printed(run: Run
     assert "make test" in text_of("work", "s1.1")
 
 
-def test_what_the_user_said_and_what_was_answered_make_one_step(run: Run) -> None:
-    assert run("record", "work", "--user", "Fix the build.").out == "s1\n"
-    assert run("record", "work", "--reply", "-", stdin=b"Fixed.").out == "s1\n"
-    assert (text_of("work", "s1.1"), text_of("work", "s1.2")) == ("Fix the build.", "Fixed.")
-
-
 STEP = {
     "explanation": "Look.",
     "calls": [{"name": "ls", "args": {}, "id": "a"}],
@@ -95,15 +89,6 @@ def test_undo_gives_the_folded_step_back_and_redo_folds_it_again(run: Run, paris
     assert run("context", paris).out == folded
 
 
-def test_undo_of_a_branch_says_that_the_branch_stays(run: Run, paris: str) -> None:
-    run("branch", paris, "left-bank")
-    done = run("undo", paris)
-    assert done.out == "undone: the new branch left-bank; you are on main, at s3\n"
-    assert done.err == "left-bank stays, with what was recorded on it: ctxfold switch paris left-bank\n"
-    assert "left-bank" in run("tree", paris).out
-    assert run("undo", paris).err == ""
-
-
 def test_redaction_blanks_what_a_ref_names_and_says_how_much(run: Run, paris: str) -> None:
     before = text_of(paris, "s1.4")
     done = run("redact", paris, "s1.4", "--yes", "--json")
@@ -116,11 +101,6 @@ def test_what_cannot_be_undone_is_not_done_unasked(run: Run, paris: str) -> None
     failed(run("redact", paris, "s1.4"), 2, "add --yes")
     failed(run("sessions", "delete", paris), 2, "add --yes")
     assert "Lutetia" in text_of(paris, "s1.4")
-
-
-def test_a_session_is_deleted_with_yes(run: Run, paris: str) -> None:
-    assert run("sessions", "delete", paris, "--yes").code == 0
-    assert json.loads(run("sessions", "list", "--json").out) == []
 
 
 def test_a_session_goes_out_to_a_file_and_comes_back_under_another_name(

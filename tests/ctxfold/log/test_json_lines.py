@@ -6,7 +6,6 @@ import json
 import re
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -78,17 +77,6 @@ def test_a_line_holds_what_the_usual_indented_form_holds_there(text: str) -> Non
     for line, other in zip(line_form(text), usual, strict=True):
         assert len(line) - len(line.lstrip()) == len(other) - len(other.lstrip())
         assert values(line) == values(other)
-
-
-def test_letters_stand_for_themselves_and_what_cannot_be_seen_keeps_its_number() -> None:
-    told = json.dumps({"город": "上海 😀", "end": "a\u2028b\u0000", "back": "\\u00e9"})
-    assert "\\u0433" in told
-    assert line_form(told) == ["{", ' "город": "上海 😀",', r' "end": "a\u2028b\u0000",', r' "back": "\\u00e9"', "}"]
-
-
-@pytest.mark.parametrize("text", ["{}", "[]", " [ ] ", '{"a":{ },"b":[\n]}'])
-def test_what_is_empty_stays_on_its_line(text: str) -> None:
-    assert line_form(text) == json.dumps(json.loads(text), indent=1).split("\n")
 
 
 def values(line: str) -> list[Any]:

@@ -243,13 +243,6 @@ def test_what_hosts_add_by_themselves_is_left_out() -> None:
     assert [message for host, native in own for message in decoded(host, [native])] == []
 
 
-def test_a_history_that_gemini_put_in_place_of_another_tells_its_summary_alone() -> None:
-    snapshot = {"id": "m1", "type": "user", "content": [{"text": "<state_snapshot>Rows.</state_snapshot>"}]}
-    rewritten = {"$set": {"messages": [snapshot, {"id": "m2", "type": "gemini", "content": "ok"}]}}
-    (summary,) = decoded("gemini", [rewritten])
-    assert (summary.compacted, summary.handle) == (True, snapshot)
-
-
 CONTENT: list[ContentBlock] = [
     ThinkingBlock(type="thinking", thinking="hm", signature="x"),
     TextBlock(type="text", text="Looking."),
@@ -296,7 +289,15 @@ def test_a_step_is_one_message_in_whatever_spelling_it_comes(spelling: str) -> N
     assert read_step(**SPELLINGS[spelling]) == Message("assistant", items)
 
 
-@pytest.mark.parametrize("odd", [[], {}, 3, None, b"x", [{"no": "type"}], ["x"], {"role": "assistant"}])
+@pytest.mark.parametrize(
+    "odd",
+    [
+        [],
+        3,
+        b"x",
+        ["x"],
+    ],
+)
 def test_what_is_no_message_is_refused(odd: object) -> None:
     with pytest.raises(InputError, match="an assistant's message is"):
         read_messages(odd)
@@ -306,13 +307,9 @@ def test_what_is_no_message_is_refused(odd: object) -> None:
     ("bad", "error"),
     [
         ({"calls": "x"}, "calls are a list"),
-        ({"calls": [3]}, "a call is"),
         ({"calls": [{"name": 3, "args": {}}]}, "a call is"),
-        ({"calls": [{"name": "x", "args": {1, 2}}]}, "not JSON"),
         ({"calls": [{"name": "x", "args": {}, "id": True}]}, "id of a call"),
-        ({"results": {"id": "c1"}}, "results are a list"),
         ({"results": [{"id": "c1", "text": 3}]}, "a result is"),
-        ({"results": [{"id": "c1", "text": "x", "origin": "moon"}]}, "tool or a page"),
         ({"results": [{"id": "c1", "text": "x", "shown": 3}]}, "shorter form"),
     ],
 )

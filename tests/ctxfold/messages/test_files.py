@@ -144,24 +144,11 @@ def test_keys_of_known_forms_never_reach_the_store(name: str, tmp_path: Path) ->
     assert not any(secret in file.read_bytes() for file in tmp_path.glob("store.db*"))
 
 
-def test_what_only_looks_a_little_like_a_key_stays() -> None:
-    text = "task-force sk-learn ghp_short AKIA eyJ.eyJ xoxo risk-assessment-of-the-whole-of-the-department"
-    assert hide_keys(text) == text
-
-
 @pytest.mark.parametrize(
     "text", ["-----BEGIN RSA PRIVATE KEY-----" * 3_000, "-eyJ" * 20_000, "sk-" * 30_000, "xox-" * 30_000]
 )
 def test_a_text_of_beginnings_alone_is_searched_in_time(text: str) -> None:
     within(3, lambda: hide_keys(text))
-
-
-@pytest.mark.parametrize("uuid", ["01a20515-33f2-7f83-a34d-ee9f11bcb408"])
-def test_a_conversation_has_one_name_by_its_id_and_by_its_file(uuid: str) -> None:
-    by_file = name_conversation("codex", f"rollout-2026-11-22T21-06-45-{uuid}")
-    assert by_file == name_conversation("codex", uuid.upper()) == f"codex-{uuid}"
-    assert name_conversation("pi", "_A.b/c_" * 20).startswith("pi-")
-    assert name_conversation("pi", "...") == "pi"
 
 
 def test_the_latest_transcript_is_found_below_the_users_home(tmp_path: Path) -> None:

@@ -86,13 +86,6 @@ def test_a_request_never_carries_more_than_four_cache_marks(stable: int):
     assert all(at < stable for at in marks(stable))
 
 
-def test_without_a_system_text_the_tool_carries_its_mark():
-    sent = body(MODEL, request("the page", system=""))
-    checked(sent)
-    assert "system" not in sent
-    assert "cache_control" in sent["tools"][0]
-
-
 async def test_a_growing_view_is_read_from_the_cache_and_so_is_what_stands_before_a_consolidation():
     steps = [f"s{n}: " + "what this step found and where it stands " * 20 for n in range(1, 60)]
     with MessagesServer(lambda _body: Decide({"thought": "ok"})) as server:
@@ -119,15 +112,6 @@ async def test_folding_the_latest_step_each_time_leaves_all_before_it_in_the_cac
     read, written = usage["cache_read_input_tokens"], usage["cache_creation_input_tokens"]
     assert written <= 2 * count(f"s30 folded: {long}") + 8
     assert read > 0.9 * (read + written)
-
-
-async def test_thinking_in_a_reply_is_left_behind():
-    answers = in_turn(Decide({"thought": 1}, thinking="hm"), Decide({"thought": "ok"}, thinking="hm"))
-    with MessagesServer(answers) as server:
-        claude = model(server.url)
-        step = await ask(claude, request("the page"), Step.model_validate, lambda _reply: None)
-    assert step.thought == "ok"
-    assert "thinking" not in str(server.journal[1].body)
 
 
 async def test_malformed_input_goes_back_once_with_the_reason_and_is_then_counted():
@@ -158,14 +142,6 @@ async def test_a_reply_without_a_decision_says_why(answer: Answer, fault: str):
     assert reply.arguments == {}
     assert fault in (reply.fault or "")
     assert reply.usage.output > 0
-
-
-async def test_words_alone_are_sent_back_and_a_decision_then_stands():
-    seen: list[Reply] = []
-    with MessagesServer(in_turn(Words("Click it."), Decide({"thought": "click"}))) as server:
-        step = await ask(model(server.url), request("the page"), Step.model_validate, seen.append)
-    assert step == Step(thought="click")
-    assert [reply.fault is None for reply in seen] == [False, True]
 
 
 def test_without_a_key_there_is_no_model_and_the_line_says_what_to_set():

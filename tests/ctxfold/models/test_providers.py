@@ -81,13 +81,6 @@ async def test_a_server_without_tools_is_asked_by_schema_and_one_that_only_chats
     assert '"properties"' in server.bodies[0]["messages"][0]["content"], "the form is said where it cannot be forced"
 
 
-async def test_a_server_that_only_chats_fails_as_what_it_is():
-    with ChatServer(always(Said("Happy to help! What would you like?")), plain=True) as server:
-        reply = await model(server).decide(request("the page"))
-    assert reply.fault == "- the reply was words alone: decide by calling `decide`"
-    assert reply.words.startswith("Happy to help")
-
-
 @pytest.mark.parametrize(
     ("said", "fault"),
     [

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ctxfold.select import find_excerpts
-from ctxfold.tokens import count, head
+from ctxfold.tokens import count
 from tests.ctxfold.text.hostile import LONG, NAMES, within
 
 PAGE = """Welcome to the guide
@@ -28,32 +28,6 @@ def test_the_sentences_that_answer_are_kept_verbatim_and_in_order() -> None:
     assert "By default it waits five seconds." in kept
     assert "You may copy" not in kept
     assert spans == sorted(spans)
-
-
-def test_the_sentence_after_a_hit_comes_with_it() -> None:
-    text = "The limit matters. It is 4300 digits. " + "Other things are said here and there. " * 30
-    assert "4300" in " ".join(span.of(text) for span in find_excerpts(text, "limit", 20))
-
-
-def test_without_a_hit_the_head_is_kept() -> None:
-    assert find_excerpts(PAGE, "zebra", 12) == [(0, len(head(PAGE, 12).rstrip()))]
-    assert find_excerpts(PAGE, "", 12)[0].start == 0
-
-
-def test_room_is_not_filled_with_what_says_nothing() -> None:
-    text = "\n\n".join(
-        [f"Filler {n} stands here." for n in range(60)]
-        + ["The cache is full."]
-        + [f"More {n} of it." for n in range(60)]
-    )
-    spans = find_excerpts(text, "cache", 10_000)
-    assert "The cache is full." in " ".join(span.of(text) for span in spans)
-    assert sum(span.end - span.start for span in spans) < len(text) / 3
-
-
-def test_a_budget_with_room_for_nothing_keeps_nothing() -> None:
-    assert find_excerpts(PAGE, "table", 0) == []
-    assert find_excerpts("", "table", 100) == []
 
 
 PIECES = st.lists(

@@ -79,11 +79,6 @@ def test_a_summary_of_a_host_is_a_note_and_a_picture_is_named_by_its_size(sessio
         session.record([{"role": "user", "content": "x"}])  # type: ignore[list-item]
 
 
-def test_ids_that_utf8_cannot_spell_are_spelled_out(session: Session) -> None:
-    session.record([Message("assistant", (Call("look", {}, "c\ud800"), Result("c\ud800", "one")), id="m\ud83d")])
-    assert session.recall("s1.2").text == "one"
-
-
 MANY = 10_000
 CALLS = [{"name": "look", "args": {"n": n}, "id": f"c{n}"} for n in range(MANY)]
 RESULTS = [{"id": f"c{n}", "text": f"crate {n} stands in room {n % 13}"} for n in range(MANY)]

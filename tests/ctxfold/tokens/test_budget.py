@@ -33,11 +33,6 @@ def test_a_model_has_the_factor_of_its_family_and_an_unknown_one_the_guard(model
     assert factor(model) == expected
 
 
-def test_a_budget_leaves_the_limit_divided_by_the_factor() -> None:
-    assert Budget.of(8_000).tokens == 8_000
-    assert Budget.of(8_000, "claude-sonnet-4-5").tokens == 6_666
-
-
 @given(st.integers(-10, 5_000), st.sampled_from([None, "claude-3-5-haiku", "claude-opus-5", "other"]))
 def test_a_budget_below_the_least_is_refused_with_the_least_that_would_do(limit: int, model: str | None) -> None:
     try:

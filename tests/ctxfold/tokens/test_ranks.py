@@ -10,7 +10,6 @@ from importlib import resources
 from pathlib import Path
 
 import pytest
-import tiktoken
 
 from ctxfold import tokens as ranks
 from ctxfold.errors import BrokenInstall
@@ -41,13 +40,6 @@ def test_the_packed_table_has_the_checksums_that_stand_beside_it() -> None:
     assert "MIT License" in (DATA / "LICENSE-o200k").read_text()
 
 
-def test_our_encoding_is_tiktokens_own() -> None:
-    theirs, ours = tiktoken.get_encoding("o200k_base"), ranks.encoding()
-    assert ours._pat_str == theirs._pat_str
-    assert ours._mergeable_ranks == theirs._mergeable_ranks
-    assert ours._special_tokens == theirs._special_tokens
-
-
 def test_counting_needs_no_network_and_no_cache(tmp_path: Path) -> None:
     printed = run("import ctxfold.tokens as t; print(t.count('hello world'))", TIKTOKEN_CACHE_DIR=str(tmp_path))
     assert printed == "2"
@@ -58,19 +50,6 @@ def test_counting_needs_no_network_and_no_cache(tmp_path: Path) -> None:
 def test_tiktoken_finds_the_encoding_offline_in_the_cache_the_user_named(tmp_path: Path, variable: str) -> None:
     assert run(LITERAL, **{variable: str(tmp_path / "named")}) == "2"
     assert [file.stat().st_size for file in (tmp_path / "named").iterdir()] == [3_613_922]
-
-
-def test_where_the_usual_cache_cannot_be_used_a_private_one_is(tmp_path: Path) -> None:
-    (tmp_path / "data-gym-cache").write_text("a file where the folder should be")
-    assert run(LITERAL, TMPDIR=str(tmp_path), XDG_CACHE_HOME=str(tmp_path / "cache")) == "2"
-    assert len(list((tmp_path / "cache" / "ctxfold" / "tiktoken").iterdir())) == 1
-
-
-def test_a_damaged_cache_file_is_replaced(tmp_path: Path) -> None:
-    run(LITERAL, TIKTOKEN_CACHE_DIR=str(tmp_path))
-    (cached,) = tmp_path.iterdir()
-    cached.write_bytes(b"cut off")
-    assert run(LITERAL, TIKTOKEN_CACHE_DIR=str(tmp_path)) == "2"
 
 
 def test_an_altered_table_is_reported_with_the_next_move(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -35,14 +35,6 @@ def orders(many: int) -> list[dict[str, object]]:
     ]
 
 
-@pytest.mark.smoke
-def test_a_small_result_stands_as_it_is() -> None:
-    text = "three\n  words \n"
-    made = shorten_result(ToolResult(text, "s1.2"))
-    assert (made.text, made.form, made.ref) == (text, "whole", "s1.2")
-    assert made.tokens == made.raw == count(text)
-
-
 @pytest.mark.parametrize("budget", [LEAST, 150, 256, 2_000])
 @pytest.mark.parametrize(
     "text",
@@ -114,15 +106,6 @@ def test_records_stand_as_exact_rows_where_they_fit() -> None:
     assert all(f"{row['id']} | {row['city']} | {row['total']} | {row['note']}" in made.text for row in rows)
 
 
-@pytest.mark.parametrize("write", [json.dumps, str], ids=["json", "python"])
-def test_of_a_table_beyond_that_the_first_the_last_and_the_count_stand(write) -> None:
-    rows = orders(1_500)
-    made = shorten_result(ToolResult(write(rows), "s1.2"))
-    assert "[1500] id" in made.text
-    assert str(rows[0]["id"]) in made.text
-    assert str(rows[-1]["id"]) in made.text
-
-
 def test_an_answer_that_hardly_changed_stands_as_its_change() -> None:
     before = log(1_000)
     lines = before.split("\n")
@@ -133,19 +116,6 @@ def test_an_answer_that_hardly_changed_stands_as_its_change() -> None:
     assert "+something new" in made.text
     assert f"-{before.split(chr(10))[500]}" in made.text
     assert made.tokens < 200
-
-
-def test_an_answer_that_is_the_same_says_so_and_still_stands() -> None:
-    text = log(1_000)
-    made = shorten_result(ToolResult(text, "s2.2", earlier=EarlierResult(text, "s1.2")))
-    assert "the same as s1.2" in made.text
-    assert text.split("\n")[0] in made.text
-
-
-def test_the_name_by_which_the_rest_is_had_is_the_callers() -> None:
-    made = shorten_result(ToolResult(log(900), "s1.2", tool="ctxfold_recall"))
-    assert 'ctxfold_recall(ref="s1.2")' in made.text
-    assert re.search(r"(?<!_)\brecall\(", made.text) is None
 
 
 def test_a_result_bounded_before_it_has_an_address_is_given_one() -> None:

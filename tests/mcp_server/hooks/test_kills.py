@@ -80,20 +80,3 @@ def test_a_killed_hook_or_helper_loses_nothing_that_the_host_saw_replaced() -> N
         for ref, rows in seen:
             same = session.recall(ref).text == rows
             assert same, ref
-
-
-@pytest.mark.long
-@pytest.mark.timeout(600)
-def test_a_helper_that_is_killed_takes_no_answer_with_it() -> None:
-    """Hooks that nobody kills are all answered, with what is in the log."""
-    with helper_killed_again_and_again(random.Random(22), 0.2) as killed:
-        told = [
-            subprocess.run(COMMAND, input=long_result(at, f"{ROWS}\nonly-{at}-here"), check=True, capture_output=True)
-            for at in range(60)
-        ]
-    assert any(killed)
-    with kept("claude-code") as session:
-        for at, done in enumerate(told):
-            ref = re.findall(r"ctxfold recall \S+ (s\d+\.\d+)", done.stdout.decode())[-1]
-            same = session.recall(ref).text == f"{ROWS}\nonly-{at}-here"
-            assert same, ref

@@ -7,7 +7,6 @@ from pathlib import PurePath
 
 import pytest
 
-from ctxfold.errors import InputError
 from mcp_server.install.hooks import HOOK_HOSTS, plan_hooks, plan_no_hooks
 
 PATH = PurePath("settings.json")
@@ -49,18 +48,3 @@ def test_the_users_own_hooks_and_later_changes_stay(host: str) -> None:
     edited = put.after.replace('"dark"', '"light"')
     left = json.loads(plan_no_hooks(host, PYTHON, PATH, edited, put.backup).after or "")
     assert left == {"theme": "light", "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "beep"}]}]}}
-
-
-def test_another_python_takes_the_place_of_the_old_one() -> None:
-    old = plan_hooks("codex", "/old/python", PATH, THEIRS, None)
-    new = plan_hooks("codex", PYTHON, PATH, old.after, old.backup)
-    assert new.after is not None
-    assert "/old/python" not in new.after
-    assert new.backup == THEIRS
-
-
-def test_nothing_to_take_out_changes_nothing_and_odd_hooks_are_named() -> None:
-    assert not plan_no_hooks("codex", PYTHON, PATH, THEIRS, None).changes
-    assert not plan_no_hooks("codex", PYTHON, PATH, None, None).changes
-    with pytest.raises(InputError, match=r"hooks\.Stop is not a list"):
-        plan_hooks("codex", PYTHON, PATH, '{"hooks": {"Stop": 1}}', None)

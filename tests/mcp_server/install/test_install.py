@@ -1,7 +1,6 @@
 import json
 import os
 import stat
-import tomllib
 from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
 
 import pytest
@@ -103,29 +102,6 @@ def test_a_file_that_does_not_parse_is_refused_by_its_name(host: InstallHost) ->
         plan_install(host, LAUNCHES["linux"], path, "{[ nonsense", None)
 
 
-def test_an_inline_table_is_edited_in_its_own_form() -> None:
-    path = PurePosixPath("/home/ada/.codex/config.toml")
-    text = 'mcp_servers = { ctxfold = { command = "x" }, other = { command = "y" } } # mine\n'
-    after = plan_install(HOSTS["codex"], LAUNCHES["linux"], path, text, None).after
-    assert after is not None
-    assert tomllib.loads(after)["mcp_servers"]["other"] == {"command": "y"}
-    assert TOML.get(after, HOSTS["codex"].path) == {"command": "/home/ada/.local/bin/ctxfold", "args": ["serve"]}
-    assert "# mine" in after
-
-
-def test_a_value_where_a_toml_table_should_be_is_refused() -> None:
-    path = PurePosixPath("/home/ada/.codex/config.toml")
-    with pytest.raises(InputError, match="by hand"):
-        plan_install(HOSTS["codex"], LAUNCHES["linux"], path, "mcp_servers = 3\n", None)
-
-
-def test_a_toml_table_between_others_is_replaced_and_dropped_in_its_place() -> None:
-    text = '[mcp_servers.a]\nx = 1 # one\n\n[mcp_servers.ctxfold]\ncommand = "old"\n\n[z]\ny = 2\n'
-    put = TOML.put(text, HOSTS["codex"].path, {"command": "new", "args": ["serve"]})
-    assert put.index("[mcp_servers.a]") < put.index("[mcp_servers.ctxfold]") < put.index("[z]")
-    assert TOML.drop(put, HOSTS["codex"].path) == "[mcp_servers.a]\nx = 1 # one\n\n[z]\ny = 2\n"
-
-
 def test_rights_and_links_stay_and_a_new_file_is_private() -> None:
     home = Path(os.environ["HOME"])
     real = home / "dotfiles.json"
@@ -142,20 +118,6 @@ def test_rights_and_links_stay_and_a_new_file_is_private() -> None:
     assert stat.S_IMODE((home / ".claude.json").stat().st_mode) == 0o600
 
 
-def test_a_store_named_in_this_shell_is_named_again_to_the_host(
-    ctxfold_home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    CliRunner().invoke(install, ["cursor"])
-    path = Path(os.environ["HOME"]) / ".cursor" / "mcp.json"
-    assert json.loads(path.read_text())["mcpServers"]["ctxfold"]["args"][-2:] == [
-        "--store",
-        str(ctxfold_home / "ctxfold.db"),
-    ]
-    monkeypatch.delenv("CTXFOLD_HOME")
-    CliRunner().invoke(install, ["cursor"])
-    assert json.loads(path.read_text())["mcpServers"]["ctxfold"]["args"][-1] == "serve"
-
-
 def test_without_a_command_of_ours_its_python_takes_no_module_of_the_working_directory(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -170,32 +132,13 @@ def test_without_a_command_of_ours_its_python_takes_no_module_of_the_working_dir
     ("command", "passes"),
     [
         ("/home/ada/.cache/uv/archive-v0/kX3vQ/bin/ctxfold", True),
-        ("/home/ada/.cache/uv/environments-v2/ctxfold-1a2b/bin/ctxfold", True),
         (r"C:\Users\ada\AppData\Local\uv\cache\archive-v0\kX3\Scripts\ctxfold.exe", True),
-        ("/Users/ada/.local/pipx/.cache/1f3a/bin/ctxfold", True),
-        ("/var/cache/of-uv/archive-v0/kX3vQ/bin/ctxfold", True),
         ("/home/ada/.local/bin/ctxfold", False),
         ("/home/ada/.local/share/uv/tools/ctxfold/bin/ctxfold", False),
-        ("/home/ada/uv/archive/ctxfold", False),
     ],
 )
 def test_a_command_in_a_runners_cache_is_known_for_one(command: str, passes: bool) -> None:
     assert is_in_cache(command) is passes
-
-
-def test_live_pages_are_registered_unless_told_otherwise(tmp_path: Path) -> None:
-    for caps, served in (
-        ((), ["serve"]),
-        (("--caps", "browser"), ["serve"]),
-        (("--caps", "core"), ["serve", "--caps", "core"]),
-    ):
-        done = CliRunner().invoke(install, ["cursor", *caps])
-        assert done.exit_code == 0, done.output
-        written = json.loads((Path.home() / ".cursor" / "mcp.json").read_text(encoding="utf-8"))
-        args = written["mcpServers"]["ctxfold"]["args"]
-        assert args[args.index("serve") :][: len(served)] == served
-        assert ("--caps" in args) == ("core" in served or "--caps" in served)
-    assert CliRunner().invoke(install, ["cursor", "--caps", "nonsense"]).exit_code == 2
 
 
 def everything_in(home: Path) -> dict[str, bytes | None]:
@@ -235,25 +178,3 @@ def _changed(before: dict[str, bytes | None], after: dict[str, bytes | None]) ->
     return [
         name for name, held in after.items() if held is not None and name not in before and "ctxfold-hooks" not in name
     ]
-
-
-@every_host
-def test_a_host_that_is_not_on_this_machine_is_said_to_be_missing_and_one_that_is_there_is_not(
-    host: InstallHost, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setattr("sys.platform", "linux")
-    monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
-    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
-    missing = f"{host.name} was not found on this machine"
-    run = CliRunner().invoke
-    assert run(install, [host.name, "--dry-run"]).stderr == f"{missing}\n"
-    assert f"{missing}: written anyway; `ctxfold uninstall {host.name}`" in run(install, [host.name]).stderr
-    assert missing not in run(install, [host.name]).output
-    run(uninstall, [host.name])
-    if host.program:
-        (tmp_path / "bin").mkdir()
-        (tmp_path / "bin" / host.program).touch(0o755)
-    else:
-        Path(host.list_traces(Machine(tmp_path, tmp_path / ".config"))[-1]).mkdir(parents=True)
-    assert missing not in run(install, [host.name]).output

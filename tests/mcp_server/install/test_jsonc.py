@@ -36,18 +36,6 @@ def test_windows_newlines_stay() -> None:
     assert "\n" not in text.replace("\r\n", "")
 
 
-def test_an_entry_that_is_there_is_replaced_in_its_place() -> None:
-    old = put('{"mcpServers": {"a": {}}, "z": 1}', PATH, {"command": "/old"})
-    new = put(old, PATH, ENTRY)
-    assert get(new, PATH) == ENTRY
-    assert list(json.loads(new)) == ["mcpServers", "z"]
-
-
-def test_dropping_from_the_middle_keeps_the_neighbours_and_their_comments() -> None:
-    text = '{"mcpServers": {\n  "a": 1, // of a\n  "ctxfold": {},\n  // of b\n  "b": 2\n}}'
-    assert drop(text, PATH) == '{"mcpServers": {\n  "a": 1, // of a\n  // of b\n  "b": 2\n}}'
-
-
 @pytest.mark.parametrize(
     "text", ["[]", "{", '{"a" 1}', '{"a": 1 "b": 2}', '{"mcpServers": []}', '{"a": }', '{"a": "unended}', "nonsense"]
 )

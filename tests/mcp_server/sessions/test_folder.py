@@ -19,8 +19,6 @@ from ctxfold.models.named import ScriptedModel
 from mcp_server.server import build_server
 from mcp_server.sessions.pool import Pools
 from tests.mcp_server.conftest import ROOT, Host
-from tests.support.folders import strong_folder
-from tests.support.messages.server import MessagesServer
 from tests.support.sessions import events, prose
 
 pytestmark = pytest.mark.anyio
@@ -131,22 +129,6 @@ async def test_each_decision_a_host_leaves_out_is_the_models_else_the_embedded_d
         assert ("weak was refused twice, at last for its form" in said) == (name == "bad")
     assert deciders("good")[kind] == {"model"}
     assert "model" not in deciders("bad").get(kind, set())
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("said", [("--folder-model", "claude-strong"), ()])
-def test_the_server_takes_its_folder_from_the_command_line_or_the_environment(
-    host: Callable[..., Host], tmp_path: Any, said: tuple[str, ...]
-) -> None:
-    with MessagesServer(strong_folder(PLAN)) as server:
-        given = {"ANTHROPIC_BASE_URL": server.url, "ANTHROPIC_API_KEY": "any", "CTXFOLD_HOME": str(tmp_path)}
-        given |= {} if said else {"CTXFOLD_FOLDER_MODEL": "claude-strong"}
-        one = host(env=environment(given), arguments=said)
-        one.begin()
-        one.call("open_session", session="orders")
-        one.call("record", session="orders", user="Please refund order W-2003.")
-        assert {exchange.body["model"] for exchange in server.journal} == {"claude-strong"}
-        assert "t1 Refund W-2003" in one.call("plan", session="orders")
 
 
 def test_without_its_key_the_server_serves_and_says_who_did_the_work(host: Callable[..., Host], tmp_path: Any) -> None:

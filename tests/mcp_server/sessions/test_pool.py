@@ -5,7 +5,7 @@ import pytest
 
 import ctxfold
 from ctxfold import Session
-from ctxfold.errors import BudgetError, SessionNameError, UnknownSession
+from ctxfold.errors import BudgetError, UnknownSession
 from mcp_server.sessions.pool import SessionPool
 
 pytestmark = pytest.mark.anyio
@@ -13,23 +13,6 @@ pytestmark = pytest.mark.anyio
 
 def tip(session: Session) -> int:
     return session.tip
-
-
-async def test_a_session_opened_elsewhere_is_taken_up_at_its_first_use() -> None:
-    with Session.open("paris-trip") as session:
-        session.record_turn(user="Hi.")
-    pool = SessionPool()
-    assert await pool.use("paris-trip", tip) == 1
-    await pool.close()
-
-
-async def test_a_name_outside_the_pattern_is_refused() -> None:
-    pool = SessionPool()
-    for name in ("", "A", "a/b", "..", "a\0", "con:", "x" * 65):
-        with pytest.raises(SessionNameError):
-            await pool.open(name, None, None)
-        with pytest.raises(SessionNameError):
-            await pool.use(name, tip)
 
 
 async def test_opening_again_keeps_the_budget_unless_another_is_said() -> None:

@@ -42,19 +42,3 @@ async def test_a_message_is_compared_and_the_host_moves_by_name() -> None:
         assert (await told(client, action="rename", to="cheaper"))["branches"][1] == "cheaper (of topic main)"
         shown = await client.call_tool("context", {"session": "trip"})
         assert "leaks heap memory" in str(shown.content)
-
-
-async def test_undo_of_a_new_branch_leads_back_and_says_that_the_branch_stays() -> None:
-    async with Client(build_server(Pools())) as client:
-        await client.call_tool("open_session", {"session": "trip"})
-        await client.call_tool("record", {"session": "trip", "user": "Kyoto.", "reply": "Noted."})
-        await told(client, action="create", to="cheap")
-        undone = await client.call_tool("undo", {"session": "trip"})
-        assert undone.structured_content == {
-            "undone": "the new branch cheap",
-            "redone": "",
-            "now_on": "main",
-            "tip": "s1",
-            "stays": "cheap with what was recorded on it",
-        }
-        assert (await told(client, action="switch", to="cheap"))["branches"] == ["main", "cheap (of topic main)"]

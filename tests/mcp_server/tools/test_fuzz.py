@@ -2,7 +2,6 @@ import random
 from collections.abc import Callable
 from typing import Any
 
-import anyio
 import pytest
 
 from mcp_server.tools import TOOLS
@@ -48,13 +47,4 @@ async def test_no_call_however_wrong_gets_a_bare_error(connect: Connect) -> None
     async with connect() as client:
         await client.call_tool("open_session", {"session": "fuzz"})
         await call_wrongly(client, random.Random(20261120), CALLS)
-        assert not (await client.call_tool("context", {"session": "fuzz"})).is_error
-
-
-async def test_no_call_however_wrong_gets_a_bare_error_while_others_are_under_way(connect: Connect) -> None:
-    async with connect() as client:
-        await client.call_tool("open_session", {"session": "fuzz"})
-        async with anyio.create_task_group() as tasks:
-            for seed in range(10):
-                tasks.start_soon(call_wrongly, client, random.Random(seed), 15)
         assert not (await client.call_tool("context", {"session": "fuzz"})).is_error

@@ -1,22 +1,19 @@
 """Live pages that a host's model drives: shown in few tokens, recorded in full, held to the guards."""
 
-import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any, cast, get_args
+from typing import Any, cast
 
 import pytest
 from anyio.to_thread import run_sync
 from mcp import Client
 from mcp_types import CallToolResult, ElicitResult
 
-from browser_agent.actions import PageAction
 from browser_agent.host.pages import Pages
 from browser_agent.network.secrets import Secret
 from ctxfold import Session
 from ctxfold.tokens import count
-from mcp_server.prompts import read_description
 from mcp_server.server import build_server
 from mcp_server.sessions.browsing import BrowsingSettings
 from mcp_server.sessions.pool import Pools
@@ -242,12 +239,3 @@ async def test_a_secret_is_typed_where_it_belongs_and_stands_nowhere_else_and_do
     kept = await run_sync(lambda: [file.read_bytes() for file in ctxfold_home.rglob("*") if file.is_file()])
     assert kept
     assert not any(value.encode() in content for content in kept)
-
-
-def test_the_words_on_actions_name_every_kind_and_field_there_is() -> None:
-    told = read_description("tools/page_act").arguments["actions"]
-    for kind in get_args(PageAction):
-        name = get_args(kind.model_fields["kind"].annotation)[0]
-        assert re.search(rf"(^|[:;] ){name}( |;)", told), name
-        for field in kind.model_fields.keys() - {"kind"}:
-            assert field in told, f"{name}.{field}"

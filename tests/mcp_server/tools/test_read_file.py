@@ -7,14 +7,6 @@ from ctxfold.errors import InputError, Refused
 from mcp_server.tools.sessions import LARGEST, read_text_file
 
 
-def test_a_text_file_comes_back_whole_with_its_size(tmp_path: Path) -> None:
-    path = tmp_path / "notes.txt"
-    path.write_bytes("é\r\n\n<|endoftext|>".encode())
-    _, text, size = read_text_file(str(path), [tmp_path])
-    assert text == "é\r\n\n<|endoftext|>"
-    assert size == path.stat().st_size
-
-
 @pytest.mark.parametrize("name", ["notes.txt", "./notes.txt", "~/notes.txt", "/a\0b", "", "/\ud800"])
 def test_a_path_that_is_none_is_refused(name: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"absolute path|not a path"):
@@ -66,13 +58,6 @@ def test_folders_and_pipes_are_refused_without_waiting(tmp_path: Path) -> None:
     for name in (tmp_path, pipe):
         with pytest.raises(InputError, match=r"folder or device|cannot be opened"):
             read_text_file(str(name), [tmp_path])
-
-
-def test_a_file_that_is_not_text_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "image.png"
-    path.write_bytes(b"\x89PNG\r\n")
-    with pytest.raises(InputError, match="not UTF-8"):
-        read_text_file(str(path), [tmp_path])
 
 
 def test_a_file_beyond_the_bound_is_refused_with_its_size(tmp_path: Path) -> None:

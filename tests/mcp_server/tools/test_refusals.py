@@ -57,25 +57,6 @@ async def test_a_malformed_action_of_each_kind_is_answered_with_one_of_that_kind
             assert not isinstance(ACTION.validate_python(example["actions"][0]), str)
 
 
-async def test_a_refusal_says_in_plain_words_what_is_wrong(connect: Connect) -> None:
-    async with connect() as client:
-        wrong, example = await refused(client, "plan", session="t", constraints=[{"text": "at most 200"}])
-        assert wrong == "plan: constraints[0] should be text."
-        assert example == {"session": "paris-trip", "constraints": ["…"]}
-        wrong, example = await refused(client, "page_act", session="t", actions=[{"click": "e1"}])
-        assert wrong.startswith("page_act: actions[0] needs a kind")
-        assert example["actions"] == [{"kind": "navigate", "url": "https://example.org/"}]
-        wrong, example = await refused(client, "page_act", session="t", actions=[{"kind": "press"}])
-        assert wrong == "page_act: actions[0].press.key is missing."
-        wrong, example = await refused(client, "page_act", session="t", actions=[{"kind": "click"}])
-        assert wrong == "page_act: actions[0].click.ref is missing."
-        assert example == {"session": "paris-trip", "actions": [{"kind": "click", "ref": "e12"}]}
-        wrong, _ = await refused(client, "page_act", session="t", actions=[{"kind": "wait_for"}])
-        assert wrong == "page_act: actions[0].wait_for is wrong: wait_for needs exactly one of text, url, event."
-        wrong, _ = await refused(client, "extract", session="t", lines=[{"ref": "s1", "line": 4}])
-        assert wrong == "extract: lines[0].line is not known there."
-
-
 async def test_what_a_tool_itself_refuses_is_answered_with_a_call_that_it_takes(connect: Connect) -> None:
     async with connect() as client:
         await client.call_tool("open_session", {"session": "paris-trip"})

@@ -124,10 +124,8 @@ async def test_what_cannot_be_begun_or_is_not_known_is_an_error_that_names_the_n
         for arguments, words in (
             ({"task": TASK}, "start_url"),
             ({"task": " ", "start_url": "http://127.0.0.1:1"}, "no task"),
-            ({"task": TASK, "start_url": "ftp://127.0.0.1"}, "web address"),
             ({"task": TASK, "start_url": "http://169.254.169.254"}, "--allow"),
             ({"task": TASK, "start_url": "http://127.0.0.1:1", "session": "nobody"}, "no session"),
-            ({"task": TASK, "start_url": "http://127.0.0.1:1"}, "another address"),
         ):
             result = await client.call_tool("browse", {"session": "trip"} | arguments)
             assert result.is_error

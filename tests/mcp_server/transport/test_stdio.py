@@ -107,12 +107,9 @@ async def test_two_servers_on_one_session_lose_no_write() -> None:
     ("options", "words"),
     [
         (["--caps", "pages"], "core and browser"),
-        (["--model", "nobody"], "no model is named"),
         (["--model", "script:/no/file"], "/no/file"),
-        (["--browser", "/no/browser"], "/no/browser"),
         (["--storage-state", "/no/state"], "/no/state"),
         (["--secret", "pin"], "names no source"),
-        (["--max-steps", "0"], "--max-steps"),
     ],
 )
 def test_what_it_could_not_serve_with_is_one_line_before_it_serves(options: list[str], words: str) -> None:

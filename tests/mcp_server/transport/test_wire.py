@@ -15,23 +15,12 @@ CALL = b'{"jsonrpc":"2.0","id":ID,"method":"tools/call","params":{"name":"record
 
 ODD = {
     "half a character in a text": CALL.replace(b"VALUE", b'"a\\ud800b"'),
-    "half a character in a name": CALL.replace(b'"record"', b'"\\udfff"').replace(b"VALUE", b'""'),
-    "half a character in the method": b'{"jsonrpc":"2.0","id":ID,"method":"\\udfff"}',
     "arguments nested 250 deep": CALL.replace(b"VALUE", DEEP),
     "200,000 brackets": CALL.replace(b"VALUE", b"[" * 200_000 + b"]" * 200_000),
-    "200,000 brackets, then the id": b'{"jsonrpc":"2.0","method":"ping","params":'
-    + b"[" * 200_000
-    + b"]" * 200_000
-    + b',"id":ID}',
     "200,000 brackets and no end": b'{"jsonrpc":"2.0","id":ID,"method":"ping","params":' + b"[" * 200_000,
-    "a text without an end": b'{"jsonrpc":"2.0","id":ID,"method":"ping","params":{"a":"' + b'\\"' * 50_000,
     "no number": CALL.replace(b"VALUE", b"NaN"),
-    "a number of 5,000 digits": CALL.replace(b"VALUE", b"9" * 5_000),
-    "params as a list": b'{"jsonrpc":"2.0","id":ID,"method":"tools/call","params":[1]}',
     "params as a text": b'{"jsonrpc":"2.0","id":ID,"method":"tools/call","params":"{\\"id\\":7}"}',
     "no method": b'{"jsonrpc":"2.0","id":ID}',
-    "a method that is a number": b'{"jsonrpc":"2.0","id":ID,"method":5}',
-    "another version": b'{"jsonrpc":"1.0","id":ID,"method":"ping"}',
     "bytes that are no UTF-8": CALL.replace(b"VALUE", b'"\xff\xfe"'),
     "a NUL behind it": b'{"jsonrpc":"2.0","id":ID,"method":"ping"}\x00',
 }

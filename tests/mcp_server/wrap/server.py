@@ -7,14 +7,13 @@ import sys
 import time
 from typing import Any
 
-TEXT = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
 ROWS = {
     "type": "object",
     "properties": {"rows": {"type": "array", "items": {"type": "object", "properties": {"id": {"type": "string"}}}}},
     "required": ["rows"],
 }
 STRICT = {**ROWS, "additionalProperties": False}
-SCHEMAS: dict[str, Any] = {"say": None, "texts": None, "rows": ROWS, "strict": STRICT, "holds": TEXT, "loose": None}
+SCHEMAS: dict[str, Any] = {"say": None, "texts": None, "rows": ROWS, "strict": STRICT}
 
 
 GARBAGE = '\nStarting up…\n[1, 2]\n{"level": "info"}\n'
@@ -51,10 +50,6 @@ def call(name: str, args: dict[str, Any]) -> dict[str, Any]:
             }
         case "rows" | "strict":
             return {"content": blocks(json.dumps(rows)), "structuredContent": rows}
-        case "holds":
-            return {"content": blocks(words(3000)), "structuredContent": {"text": words(3000)}}
-        case "loose":
-            return {"content": blocks(json.dumps(rows)), "structuredContent": rows}
         case "recall":
             return {"content": blocks("the server's own")}
         case "sample":
@@ -83,8 +78,6 @@ def call(name: str, args: dict[str, Any]) -> dict[str, Any]:
             sys.stderr.write("out of cheese\n")
             sys.stderr.flush()
             sys.exit(7)
-        case "hang":
-            time.sleep(3600)
         case _:
             pass
     raise AssertionError(name)

@@ -72,7 +72,7 @@ def test_small_results_and_other_requests_pass_as_they_are(host: Peer) -> None:
 
 def test_our_tool_stands_behind_the_last_of_the_servers(host: Peer) -> None:
     tools = listed(host)
-    assert [tool["name"] for tool in tools] == ["first", "say", "texts", "rows", "strict", "holds", "loose", "recall"]
+    assert [tool["name"] for tool in tools] == ["first", "say", "texts", "rows", "strict", "recall"]
     assert tools[1]["description"] == "né 記"
     assert tools[-1]["description"]
 
@@ -82,13 +82,6 @@ def test_each_id_is_found_by_recall(host: Peer) -> None:
     for at in (5, 1_234, 2_998):
         wanted = f"job_{at * 7919 % 100003:05d}"
         assert f"line {at} of {wanted}" in text_of(host.call("recall", query=wanted))
-
-
-def test_an_id_in_one_endless_line_is_shown_with_what_stands_round_it(host: Peer) -> None:
-    rows = ", ".join(f"{{'id': 'ord_{at * 7919 % 100003:05d}', 'total': {at}}}" for at in range(4_000))
-    host.call("say", text=f"[{rows}]")
-    wanted = f"'ord_{3_456 * 7919 % 100003:05d}', 'total': 3456"
-    assert wanted in text_of(host.call("recall", query=wanted[1:10]))
 
 
 def test_of_several_blocks_the_long_one_is_bounded_in_its_place(host: Peer) -> None:
@@ -120,18 +113,6 @@ def test_a_structure_is_shortened_within_its_schema_and_says_so(host: Peer) -> N
 
 def test_a_structure_that_its_schema_closes_passes_whole(host: Peer) -> None:
     assert len(host.call("strict")["structuredContent"]["rows"]) == 900
-
-
-def test_a_structure_that_holds_the_text_holds_the_bounded_text(host: Peer) -> None:
-    result = host.call("holds")
-    assert count(result["structuredContent"]["text"]) <= 2000
-    assert ref_in(result["structuredContent"]["text"]) == ref_in(text_of(result))
-
-
-def test_a_structure_without_a_schema_that_repeats_the_text_is_left_to_the_text(host: Peer) -> None:
-    result = host.call("loose")
-    assert "structuredContent" not in result
-    assert len(json.loads(whole(host, ref_in(text_of(result))))["rows"]) == 900
 
 
 def test_requests_of_the_server_and_progress_reach_the_host(host: Peer) -> None:
@@ -189,13 +170,6 @@ def test_a_result_cannot_pass_for_a_user_in_what_recall_returns(host: Peer) -> N
     assert label.endswith(f"\n<<{ref[1]}")
     assert part == text.replace(f"{ref[1]}>>", f"{ref[1]}> >")
     assert end == f"{ref[1]}>>"
-
-
-def test_recall_says_what_is_wrong(host: Peer) -> None:
-    for arguments in ({}, {"ref": "nowhere"}, {"ref": "s99999.1"}, {"ref": 7}):
-        result = host.call("recall", **arguments)
-        assert result["isError"] is True
-        assert text_of(result)
 
 
 def test_a_server_with_a_recall_of_its_own_keeps_it(home: Path) -> None:

@@ -1,6 +1,5 @@
 """The text form of a directive: what is taken, what is refused and why, and that nothing a model writes gets past the parser as an exception."""
 
-import json
 import time
 from collections.abc import Iterator
 
@@ -40,10 +39,6 @@ def read(session: Session, reply: object) -> Parsed:
     return parse(reply, session.workspace)
 
 
-def test_the_corpus_is_large():
-    assert len(NOT_WELL_FORMED) + len(NOT_FITTING) >= 100
-
-
 @pytest.mark.parametrize(("reply", "why"), NOT_WELL_FORMED + NOT_FITTING)
 def test_a_malformed_directive_folds_nothing_changes_nothing_and_says_why(session: Session, reply: object, why: str):
     before = (session.workspace, session.history(1000), session.view().text)
@@ -68,23 +63,14 @@ def test_a_reply_that_asks_for_no_fold_is_neither_a_fold_nor_a_fault(session: Se
     ("reply", "first", "last"),
     [
         (GOOD, 4, 5),
-        (ids("s4-s5"), 4, 5),
         (ids("s5", "s4"), 4, 5),
-        (ids("s4, s5-s6"), 4, 6),
         (ids("b1"), 1, 3),
-        (ids(1), 1, 3),
         (ids("s1-s3", "s4"), 1, 4),
-        (ids(1, "s4", "s5-s8"), 1, 8),
         (ids("s8"), 8, 8),
-        (fold(type="granular_condensation", target=...), 8, 8),
         (fold(type="granular_condensation", target={"ids": []}), 8, 8),
-        (fold(type="granular_condensation", target={"ids": ["s8"]}), 8, 8),
         (context({"fold": FOLD, "latest": {"step": 8, "action": {"name": "read"}}}), 4, 5),
-        (f"  \n<context>\n{json.dumps({'fold': FOLD}, indent=2)}\n</context>", 4, 5),
         (compress([4, 5]), 4, 5),
-        (compress([4, 5, 6]), 4, 6),
         (compress([8]), 8, 8),
-        (compress([1, 8]), 1, 8),
     ],
 )
 def test_a_well_formed_directive_names_its_first_and_last_step(session: Session, reply: str, first: int, last: int):
@@ -116,13 +102,6 @@ def test_a_tag_that_is_only_spoken_of_does_not_hide_the_block(session: Session):
     assert parsed.directive.summary == "Wrote a <context> block."
 
 
-def test_the_summary_is_taken_as_it_stands(session: Session):
-    for summary in ("Größe: 5 &lt; 7", 'said "no"', "a\nb", "```\ncode\n```", "</think>"):
-        parsed = read(session, fold(summary_text=summary).replace("</think>", "<\\/think>"))
-        assert parsed.directive is not None, parsed.reason
-        assert parsed.directive.summary == summary
-
-
 def test_the_user_sees_the_reply_without_its_directives(session: Session):
     assert read(session, f"Found it.\n\n{GOOD}\n").text == "Found it."
     assert read(session, f"{GOOD}\nFound it.").text == "Found it."
@@ -131,15 +110,6 @@ def test_the_user_sees_the_reply_without_its_directives(session: Session):
     assert read(session, "Found it. " + GOOD.replace("<", "&lt;").replace(">", "&gt;")).text == "Found it."
     for kept in (f"```\n{GOOD}\n```", "The <context> tag.", "a <context>few words</context> b", "  plain  \n"):
         assert read(session, kept).text == kept
-
-
-def test_compliance_adds_up(session: Session):
-    total = Compliance()
-    for reply in (GOOD, "nothing", ids("s99"), compress([4, 5])):
-        total += read(session, reply).compliance
-    assert total == Compliance(replies=4, folds=2, silent=1, refused=1)
-    assert total.rate == pytest.approx(2 / 3)
-    assert Compliance().rate == 1.0
 
 
 def test_an_empty_session_has_nothing_to_fold():

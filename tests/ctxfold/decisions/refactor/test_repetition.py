@@ -1,11 +1,8 @@
 """What the router takes for repetition, and what not: the same calls with the same arguments and the same results, nothing read out of words."""
 
-import json
-
 import pytest
 
 from ctxfold import Session
-from ctxfold.decisions.refactor.operators import read_past_call
 from tests.support.faults import called, failing, visited
 from tests.support.sessions import events, settled
 
@@ -18,33 +15,11 @@ def session():
         yield opened
 
 
-def key(args: str) -> str:
-    """By what a call is known again."""
-    return read_past_call(1, f'{{"name": "search", "args": {args}}}', "ok").key
-
-
-def test_arguments_in_another_order_are_one_call():
-    assert key('{"a": 1, "b": [2]}') == key('{"b": [2], "a": 1}')
-
-
-@pytest.mark.parametrize(
-    ("one", "other"), [('{"q": "x"}', '{"q": "y"}'), ('{"n": 1}', '{"n": 2}'), ('{"q": "x"}', '{"p": "x"}')]
-)
-def test_arguments_that_differ_are_two_calls(one: str, other: str):
-    assert key(one) != key(other)
-
-
 def test_two_failures_are_no_loop_and_three_are(session: Session):
     failing(session, 2)
     assert session.refactor().operator == "none"
     failing(session, 1)
     assert session.refactor().operator == "path_prune"
-
-
-def test_errors_that_differ_in_a_number_are_no_exact_repetition(session: Session):
-    for at in range(5):
-        called(session, "refund", {"order": "W-2003"}, f"Error: timeout after 30{at} ms")
-    assert session.refactor().operator == "none"
 
 
 @pytest.mark.parametrize(
@@ -64,24 +39,6 @@ def test_what_happens_in_between_ends_a_loop(session: Session):
     assert session.refactor().operator == "none"
 
 
-def test_other_words_each_are_no_loop(session: Session):
-    for at in range(5):
-        called(session, "search", {"q": f"flat {at}"}, "[]")
-    assert session.refactor().operator == "none"
-
-
-def test_a_call_that_answers_nothing_is_no_loop(session: Session):
-    for _ in range(5):
-        called(session, "press", {"key": "ArrowDown"}, "")
-    assert session.refactor().operator == "none"
-
-
-def test_a_new_page_each_time_is_no_loop(session: Session):
-    for page in "abcdefgh":
-        visited(session, page)
-    assert session.refactor().operator == "none"
-
-
 def test_a_third_page_in_the_round_is_found_too(session: Session):
     for _ in range(2):
         for page in ("lisboa", "setubal", "sines"):
@@ -98,19 +55,6 @@ def test_a_loop_in_the_past_is_pruned_too_and_what_came_after_stays(session: Ses
     result = session.refactor()
     assert result.steps == tuple(steps)
     assert settled(session).endswith(last[last.index(f"s{steps[-1] + 1} ") :])
-
-
-def test_duplicates_are_filtered_where_they_fill_a_tenth_of_the_budget(session: Session):
-    for turn in range(3):
-        for page in range(3):
-            rows = [{"flat": f"F-{page}{row}", "rent": 700 + 10 * page + row} for row in range(9)]
-            said = f"Looking at page {page} once more, as was asked in turn {turn}. " * 5
-            called(session, "list_flats", {"page": page}, json.dumps(rows), said)
-        session.record_turn(user="Once more, please.")
-    visited(session, "lisboa")
-    assert session.refactor(budget=20_000, dry_run=True).operator == "none"
-    assert session.refactor(budget=900).operator == "noise_filter"
-    assert all(f"{700 + 10 * page + row}" in settled(session) for page in range(3) for row in range(9))
 
 
 def test_a_healthy_history_is_left_alone_without_a_trace(session: Session):

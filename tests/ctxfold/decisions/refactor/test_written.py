@@ -22,10 +22,6 @@ def session():
         yield opened
 
 
-def test_there_are_enough_of_them():
-    assert len(REFACTORERS) >= 60
-
-
 @pytest.mark.parametrize("operator", ["state_abstract", "attention_anchor"])
 def test_a_text_that_is_none_changes_nothing(session: Session, operator: str):
     before = settled(session)

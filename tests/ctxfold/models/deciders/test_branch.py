@@ -3,7 +3,7 @@
 import pytest
 
 from ctxfold import Session
-from ctxfold.errors import InputError, ModelUnavailable
+from ctxfold.errors import InputError
 from ctxfold.models.deciders import Deciders
 from ctxfold.models.named import ScriptedModel
 
@@ -44,34 +44,6 @@ async def test_a_models_move_is_made_and_the_event_says_whose_it_is(session: Ses
 async def test_a_fork_keeps_the_step_it_names_and_a_topic_begins(session: Session):
     assert (await Deciders(ScriptedModel(placed("create", step="s1"))).branch(session, "What if Osaka?")).made.tip == 1
     assert (await Deciders(ScriptedModel(placed("new_topic"))).branch(session, "My roses are ill.")).made.tip == 0
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        placed("switch", branch="nowhere"),
-        placed("create", step="s99"),
-        placed("create"),
-        placed("create", step="x"),
-        {"action": "fly"},
-        {},
-    ],
-)
-async def test_what_is_not_there_goes_back_once(session: Session, wrong: dict[str, object]):
-    model = ScriptedModel(wrong, placed("switch", branch="leak"))
-    assert (await Deciders(model).branch(session, MESSAGE)).made.branch == "leak"
-    assert len(model.requests) == 2
-
-
-async def test_twice_wrong_or_out_of_reach_goes_on_and_says_so(session: Session):
-    for model in (
-        ScriptedModel({}, {}, name="weak"),
-        ScriptedModel(ModelUnavailable("gone"), name="weak"),
-    ):
-        moved = await Deciders(model).branch(session, MESSAGE)
-        assert (moved.made.action, moved.made.branch, moved.decider) == ("continue", "main", "embedded")
-        assert "weak" in moved.note
-    assert session.branch_name == "main"
 
 
 async def test_in_doubt_the_message_goes_on(session: Session):

@@ -1,13 +1,12 @@
 """Folding by a model: its summary stands when it says what the steps say; else it goes back once, then the embedded folder folds and says why."""
 
 import json
-from typing import Any
 
 import pytest
 
 from ctxfold import Session
 from ctxfold.errors import FoldError, InputError
-from ctxfold.models import Model, Reply, Request, Usage, helpers
+from ctxfold.models import Model, Reply, Request, helpers
 from ctxfold.models.deciders import Decided, Deciders
 from ctxfold.models.deciders.loop import decide, lease_of
 from ctxfold.models.deciders.memory import Consolidate, is_due
@@ -92,42 +91,6 @@ async def test_a_model_that_goes_on_inventing_is_replaced_and_the_history_says_s
     assert len(model.requests) == 2
 
 
-@pytest.mark.parametrize(
-    ("replies", "fault"),
-    [
-        ((said(""), said("")), "its form"),
-        ((said(["a"]), said("x", steps=[1])), "its form"),
-        (({}, {}), "its form"),
-        ((said("  "), said(" ")), "its length"),
-        ((said("delivered " * 2_000), said("delivered " * 2_000)), "its length"),
-        ((Reply({}, fault="it answered in words"), Reply({}, fault="it was cut off")), "answering without its tool"),
-        ((Reply({}, fault="it was cut off"), said("W-8888")), "inventing 1 value"),
-    ],
-)
-async def test_a_summary_of_no_use_is_the_embedded_folders_work(session: Session, replies: tuple[Any, ...], fault: str):
-    planned = await Deciders(ScriptedModel(*replies, name="weak")).fold(session, 1, 3)
-    assert planned.decider == "embedded"
-    assert fault in planned.note
-    assert session.history()[0].cause == planned.note
-    assert planned.made.steps == (1, 2, 3)
-
-
-async def test_a_summary_is_never_longer_than_the_steps_it_replaces(session: Session):
-    step = session.record_step(explanation="Noted.").step
-    model = ScriptedModel(
-        said("The agent noted that something had been noted, and nothing else was done."), said("Noted.")
-    )
-    before = session.view().tokens
-    await Deciders(model).fold(session, step, step)
-    assert session.view().tokens <= before
-
-
-async def test_without_a_model_the_embedded_folder_folds(session: Session):
-    planned = await Deciders(None).fold(session, 1, 3)
-    assert (planned.decider, planned.note, planned.usage) == ("embedded", "", Usage())
-    assert session.history()[0].decider == "embedded"
-
-
 def high(session: Session) -> None:
     """Record until the cover stands above the mark of a budget of 1,000."""
     add_steps(session, 8, first=20)
@@ -167,47 +130,6 @@ async def test_above_the_mark_a_refused_model_leaves_it_to_the_embedded_folder(s
     unasked = await consolidated(None, session)
     assert unasked.made[-1].lines == planned.made[-1].lines
     assert session.history()[0].cause == "high water"
-
-
-async def test_consolidation_goes_on_without_the_model_when_the_steps_changed_meanwhile(session: Session):
-    high(session)
-    planned = await consolidated(Meddler(session, said(GOOD), late=True), session)
-    assert (planned.decider, planned.note) == ("embedded", "the session changed while script wrote")
-
-
-async def test_every_reply_is_paid_for(session: Session):
-    replies = [Reply(said("W-8888"), Usage(100, 10)), Reply(said("W-8888"), Usage(110, 20))]
-    planned = await Deciders(ScriptedModel(*replies)).fold(session, 1, 3)
-    assert planned.usage == Usage(210, 30)
-
-
-async def test_values_that_later_steps_name_outlive_a_summary_that_leaves_them_out():
-    order = {
-        "order_id": "W-2003",
-        "total": 103.5,
-        "items": [{"item_id": f"I{at}", "price": at + 0.5} for at in range(9)],
-    }
-    with Session.open("again", store=":memory:") as again:
-        add_json(again, order, call="c1")
-        add_steps(again, 2, first=2)
-        again.record_step(calls=[{"name": "return_item", "args": {"item_id": "I8"}, "id": "c4"}], results=[])
-        planned = await Deciders(ScriptedModel(said("Looked something up."))).fold(again, 1, 2)
-        assert planned.decider == "model"
-        tile = planned.made.text
-        assert "I8" in tile
-        assert "I7" not in tile
-
-
-async def test_an_untrusted_summary_stays_marked(session: Session):
-    planned = await Deciders(ScriptedModel(said(GOOD))).fold(session, 1, 3)
-    assert planned.made.untrusted
-    assert f"< {GOOD}" in session.view().text
-
-
-async def test_the_latest_step_alone_is_folded_when_none_is_named(session: Session):
-    planned = await Deciders(ScriptedModel(said("W-2005 was delivered."))).fold(session)
-    assert planned.made.steps == (5,)
-    assert planned.made.scale == "micro"
 
 
 async def test_what_cannot_be_folded_is_refused_before_anyone_is_asked(session: Session):

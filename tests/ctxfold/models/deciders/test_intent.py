@@ -80,19 +80,6 @@ async def test_a_models_plan_stands_over_the_wire_and_the_event_says_whose_it_is
     assert [item.text for item in session.intent.open] == [item["text"] for item in PLAN["todo"]]
 
 
-async def test_no_model_is_asked_where_nothing_calls_for_it(session: Session):
-    model = ScriptedModel(PLAN)
-    deciders = Deciders(model)
-    await deciders.maintain(session, 8_000)
-    session.record_reply("I will look into it.")
-    await deciders.maintain(session, 8_000)
-    assert len(model.requests) == 1
-    session.record_turn(user="And order W-2004?")
-    kept = await deciders.maintain(session, 8_000)
-    assert kept.notes == ("script could not be asked: ModelUnavailable",)
-    assert (await deciders.maintain(session, 8_000)).notes == (), "nobody is asked twice about the same words"
-
-
 async def test_the_model_sees_what_is_known_and_what_is_new_each_under_its_ref(session: Session):
     model = ScriptedModel(PLAN, PLAN)
     await Deciders(model).plan(session)
@@ -118,28 +105,6 @@ async def test_evidence_is_held_against_the_log_and_a_claim_goes_back_once(sessi
     assert [(item.state, item.evidence) for item in session.intent.items] == [("done", ("s1.3",))]
 
 
-@pytest.mark.parametrize(
-    ("answers", "fault"),
-    [
-        ((Words("I would rather not."), Words("No.")), "answering without its tool"),
-        ((Decide({"todo": []}, name="plan"), Decide({"summary": ""}, name="plan")), "its form"),
-        ((Decide({**PLAN, "more": 1}, name="plan"), Decide({"summary": 3}, name="plan")), "its form"),
-        ((Decide({"summary": "Refund W-9999."}, name="plan"),) * 2, "inventing 1 value"),
-        ((Decide({**PLAN, "todo": [{"id": "t7", "state": "done"}]}, name="plan"),) * 2, "its evidence"),
-        ((Decide({**PLAN, "todo": [{"text": "Pay 77.12 EUR"}]}, name="plan"),) * 2, "inventing 2 values"),
-    ],
-)
-async def test_a_plan_of_no_use_is_the_embedded_planners_work_and_the_event_says_so(
-    session: Session, answers: tuple[Answer, ...], fault: str
-):
-    with MessagesServer(in_turn(*answers)) as server:
-        kept = await Deciders(served(server)).plan(session)
-        assert len(server.journal) == 2
-    assert kept.note == f"claude-strong was refused twice, at last for {fault}"
-    assert all(decider == "embedded" and kept.note in cause for decider, cause in planned(session))
-    assert "9999" not in settled(session)
-
-
 async def triggered(model: Model, session: Session) -> Decided[Extraction]:
     """An extraction that a trigger calls for."""
     wanted = ExtractionWanted("total of W-2003", None, 200, Trigger("unresolved reference", "W-2003"))
@@ -158,24 +123,6 @@ async def test_lines_that_a_model_chose_stand_byte_for_byte(session: Session):
     (extract,) = session.intent.extracts
     assert extract.text == session.recall("s1.3:2-3").text
     assert extract.facts == ("W-2003",)
-
-
-async def test_lines_that_are_not_there_go_back_once_and_then_the_embedded_extractor_looks(session: Session):
-    fold_all(session)
-    wrong = {"selections": [{"ref": "s1.3:900-901"}, {"ref": "s77"}]}
-    model = ScriptedModel(wrong, wrong, name="weak")
-    kept = await triggered(model, session)
-    assert "has 6 lines" in json.dumps(model.requests[1].messages[-1]["content"])
-    assert kept.note == "weak was refused twice, at last for its lines"
-    assert extracted(session) == [("embedded", f"unresolved reference: W-2003; {kept.note}")]
-    assert '"total": 103.5' in settled(session)
-
-
-async def test_a_model_may_choose_nothing(session: Session):
-    fold_all(session)
-    kept = await Deciders(ScriptedModel({"selections": []})).extract(session)
-    assert kept.note == ""
-    assert extracted(session) == []
 
 
 async def test_a_strong_folder_sees_to_a_long_session_and_every_reply_is_paid_for(session: Session):
@@ -237,15 +184,6 @@ async def test_a_model_without_tools_folds_in_the_text_form(session: Session):
         kept = await Deciders(served(server)).maintain(session, 1_000)
     assert kept.folded
     assert [event.decider for event in events(session) if event.kind == "folded"] == ["model"]
-
-
-async def test_without_a_model_the_embedded_deciders_see_to_all(session: Session):
-    for number in range(1, 10):
-        look_up(session, number)
-    kept = await Deciders(None).maintain(session, 1_000)
-    assert kept.folded
-    assert (kept.usage, kept.notes) == (Usage(), ())
-    assert {event.decider for event in events(session) if event.kind == "folded"} == {"embedded"}
 
 
 class InParts(ScriptedModel):

@@ -122,14 +122,6 @@ async def test_a_model_that_cannot_be_asked_stops_nothing(session: Session, name
     assert (decided.decider, decided.note) == ("embedded", f"far could not be asked: {type(error).__name__}")
 
 
-@pytest.mark.parametrize("name", ["fold", "write"])
-async def test_the_event_says_why_it_is_not_the_models(session: Session, name: str):
-    decided = await DECISIONS[name][0](Deciders(ScriptedModel({}, {}, name="weak")), session)
-    event = session.history()[0]
-    assert event.decider == "embedded"
-    assert decided.note in event.cause
-
-
 @pytest.mark.parametrize("name", DECISIONS)
 async def test_without_a_model_nobody_is_asked(session: Session, name: str):
     decided = await DECISIONS[name][0](Deciders(None), session)
@@ -152,13 +144,3 @@ async def test_replies_that_do_not_come_in_time_are_no_replies(session: Session)
     request: Any = None
     with pytest.raises(ModelUnavailable, match="slow did not answer in time"):
         await Timed(Silent(name="slow"), anyio.current_time()).decide(request)
-
-
-async def test_requests_are_made_of_the_same_tool_each_time(session: Session):
-    model = ScriptedModel({"summary": "Looked up W-2001."}, {"summary": "Looked up W-2002."})
-    await Deciders(model).fold(session, 1, 3)
-    session.undo()
-    await Deciders(model).fold(session, 1, 3)
-    first, second = model.requests
-    assert first.tool is second.tool
-    assert first.system is second.system

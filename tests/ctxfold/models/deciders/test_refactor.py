@@ -6,11 +6,10 @@ from typing import Any
 import pytest
 
 from ctxfold import Session
-from ctxfold.errors import ModelKeyMissing, ModelUnavailable
 from ctxfold.models import Reply
 from ctxfold.models.deciders import Deciders
 from ctxfold.models.named import ScriptedModel
-from tests.support.faults import clean, failing, look_up
+from tests.support.faults import clean
 from tests.support.sessions import events, settled
 
 pytestmark = pytest.mark.anyio
@@ -77,50 +76,11 @@ async def test_a_correction_is_asked_for_with_the_summaries_that_stand(session: 
     assert mended.made.applied, mended.made.why
 
 
-async def test_where_nobody_set_a_goal_the_first_request_stands_for_it():
-    with Session.open("none", store=":memory:") as session:
-        session.record_turn(user="Refund W-2003.")
-        session.record_reply("I will.")
-        model = ScriptedModel(route("none"))
-        await Deciders(model).refactor(session)
-        assert "the first request was: Refund W-2003." in json.dumps(model.requests[0].messages)
-
-
-@pytest.mark.parametrize(
-    "replies",
-    [
-        ({"text": "See W-9999."}, {"text": "See W-8888."}),
-        ({"text": ""}, {"text": []}),
-        ({}, {"words": "x"}),
-        ({"text": "<summary>a</summary><summary>b</summary>"}, {"text": '{"text": "W-2001"}'}),
-        (Reply({}, fault="cut off", words="<summary>Looked up W-20"), Reply({}, fault="it declined")),
-        (Reply({}, fault="words", words="I would rather not."), Reply({}, fault="words", words="Looked up W-2001.")),
-    ],
-)
-async def test_a_model_that_goes_on_so_leaves_it_to_the_embedded_operator(session: Session, replies: tuple[Any, ...]):
-    mended = await Deciders(ScriptedModel(*replies, name="weak")).refactor(session, "state_abstract")
-    assert (mended.decider, mended.made.decider) == ("embedded", "embedded")
-    assert mended.note in session.history()[0].cause
-    assert "8888" not in settled(session)
-
-
 async def test_a_reply_in_words_with_its_tags_is_heard(session: Session):
     reply = Reply({}, fault="it answered in words", words=f"<summary>{GOOD}</summary>")
     mended = await Deciders(ScriptedModel(reply)).refactor(session, "state_abstract")
     assert mended.made.applied
     assert GOOD in settled(session)
-
-
-@pytest.mark.parametrize("error", [ModelUnavailable("down"), ModelKeyMissing("no key")])
-async def test_a_model_that_cannot_be_asked_leaves_it_to_the_embedded_router(error: Exception):
-    with Session.open("orders", store=":memory:") as session:
-        session.record_turn(user="Refund W-2003.")
-        failing(session, 4)
-        look_up(session, "W-2001")
-        assert isinstance(error, (ModelUnavailable, ModelKeyMissing))
-        mended = await Deciders(ScriptedModel(error, name="far")).refactor(session)
-        assert mended.note == f"far could not be asked: {type(error).__name__}"
-        assert (mended.made.operator, mended.made.decider) == ("path_prune", "embedded")
 
 
 async def test_a_router_in_doubt_leaves_the_history_alone_and_its_confidence_is_kept(session: Session):
@@ -131,18 +91,3 @@ async def test_a_router_in_doubt_leaves_the_history_alone_and_its_confidence_is_
     sure = {**route("state_abstract"), "confidence": 0.8}
     await Deciders(ScriptedModel(sure, {"text": GOOD}, name="strong")).refactor(session)
     assert session.history()[0].cause.endswith("written by strong; 0.80 sure: It drifts.")
-
-
-@pytest.mark.parametrize(
-    ("operator", "written"),
-    [
-        ("cognitive_boosting", "<summary>[Thought]: Refund W-2003 to Porto.</summary>"),
-        ("attention_anchor", "[KEY INFO]: Refund W-2003 to Porto."),
-    ],
-)
-async def test_the_sources_labels_are_taken_and_stand_once(session: Session, operator: Any, written: str):
-    done = await Deciders(ScriptedModel({"text": written})).refactor(session, operator)
-    assert done.made.applied, done.made.why
-    label = written.removeprefix("<summary>").partition(":")[0]
-    assert session.view().text.count(label) == 1
-    assert f"{label}:\n< Refund W-2003 to Porto." in session.view().text

@@ -1,1 +1,0 @@
-"""MiniWoB++, 130 small web tasks with a reward of their own, through our page tools."""
