@@ -115,9 +115,7 @@ def decide_tool() -> Tool:
 
 
 def _shorten_schema(schema: Any, named: Mapping[str, Any]) -> Any:
-    """Return a schema with each definition at its place, without checked bounds, and without null for a
-    value left out.
-    """
+    """Return a schema with its definitions inline, without checked bounds, and without null for a value left out."""
     match schema:
         case list():
             return [_shorten_schema(part, named) for part in schema]
@@ -226,9 +224,7 @@ class ModelDecider:
         return replace(decided, refused=tuple(wrong), asked=self.name)
 
     def _replace_end(self, decided: DecidedStep) -> DecidedStep:
-        """Return the explorer's decision; its first ends become a wait, as a model may go on without
-        links to follow.
-        """
+        """Return the explorer's decision; its first ends become a wait: a model may go on without links."""
         if self._missed >= MISSED or not isinstance(decided.decision.end, GiveUp):
             return decided
         wait = WaitFor(kind="wait_for", event="quiet", seconds=1)
@@ -247,9 +243,7 @@ class ModelDecider:
         return "\n".join([self._system, prompt("in_words", _PROMPTS, tool=self._tool.name, schema=schema)])
 
     def _read_words(self, reply: str, situation: Situation) -> Mapping[str, Any]:
-        """Return the arguments of a reply in words. Raises InputError: no arguments, or a fold that
-        cannot be applied.
-        """
+        """Return the arguments of a reply in words. Raises InputError: no arguments, or no valid fold."""
         read = parse(reply, situation.workspace)
         self._compliance += read.compliance
         if read.reason is not None:

@@ -195,9 +195,7 @@ def _one_line(node: Node) -> bool:
 
 
 def _is_long(node: Node) -> bool:
-    """Return whether `node` is a field with so long a value that its line will be cut: its neighbours
-    keep out of it.
-    """
+    """Return whether `node` is a field with so long a value that its line will be cut; its neighbours keep out."""
     return node.role in FIELDS and len(node.text) > _LONG_VALUE
 
 

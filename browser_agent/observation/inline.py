@@ -13,8 +13,8 @@ from ctxfold.text.words import words
 
 _SPACE = re.compile(r"\s+")
 UNSEEN = re.compile(
-    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff"
-    "\ufff9-\ufffb\U000e0000-\U000e007f]"
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u200b-\u200f\u2028-\u202e"
+    "\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
 )
 """Characters that do not show: control marks, joiners, marks of direction, tags."""
 
@@ -85,8 +85,8 @@ AREAS = frozenset(
 """Roles of what holds a part of a page."""
 
 _HOLDERS = INLINE | {
-    "paragraph", "term", "listitem", "cell", "gridcell", "columnheader", "rowheader", "definition", "caption",
-    "heading", "blockquote", "bar", "list", "row",
+    "paragraph", "term", "listitem", "cell", "gridcell", "columnheader", "rowheader", "definition",
+    "caption", "heading", "blockquote", "bar", "list", "row",
 }  # fmt: skip
 _LABELLED = FIELDS | {"checkbox", "radio", "switch"}
 _LABELS = frozenset({"text", "generic", "strong"})

@@ -265,9 +265,7 @@ def _with_addresses(lines: Sequence[Block], refs: Mapping[str, Control], here: s
 
 
 def write_heading(capture: Capture, unseen: int) -> str:
-    """Return the lines that an observation begins with: title, address, dialog, tabs, notes, how many
-    texts are unseen.
-    """
+    """Return the lines that an observation begins with: title, address, dialog, tabs, notes, unseen texts."""
     title = cut(clean(capture.structure.title), _TITLE)
     place, mark, query = clean(capture.url).partition("?")
     address = cut(place, _ADDRESS) + mark + cut(query, _QUERY)  # whoever gave a long query knows it

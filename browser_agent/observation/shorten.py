@@ -104,9 +104,7 @@ def is_links(block: Block) -> bool:
 
 
 def find_own(blocks: Sequence[Block], before: Before) -> tuple[int, ...]:
-    """Return the places of the blocks that are not of menus the reader saw on other pages; all if there
-    are no others.
-    """
+    """Return the places of the blocks outside of menus that the reader saw on other pages; all if there are none."""
     names = name_lines(blocks) if before.known else [""] * len(blocks)
     own = tuple(place for place, name in enumerate(names) if name[:1] != _MENU or name not in before.known)
     return own or tuple(range(len(blocks)))
@@ -170,7 +168,7 @@ _NEAR = 6
 _WORDS, _WORD = 6, 30
 """Words of a query that are counted, and characters of each."""
 _HIT, _WIDE = 90, 300
-"""Tokens of a line that is shown around what was found; of a line of controls or links, if few places are shown."""
+"""Tokens of a line that are shown around a hit; of a line of controls or links, if few places are shown."""
 _CONTROLS, _LINK = 3, 40
 """Controls from which a line is one of controls; characters for each link from which it is running text."""
 _FEW = 3
@@ -281,7 +279,7 @@ class _Search:
     wide: int
 
     def choose(self, order: Sequence[int], room: int) -> set[int]:
-        """Return the first places that fit a room of o200k tokens, each with what it cannot be read without; few with
+        """Return the first places that fit a room of o200k tokens, each with its entry and table head; few with
         their context.
         """
         places: set[int] = set()
@@ -350,7 +348,7 @@ class _Search:
             section = block.section
 
     def line(self, place: int) -> str:
-        """Return the text of a place; of a long text the part around what was found."""
+        """Return the text of a place; of a long text the part around the hit."""
         block = self.blocks[place]
         if place not in self.hits:
             return cut(block.text, _HIT * 4)
@@ -431,7 +429,7 @@ _NO_WORDS = re.compile(REF.pattern + r"|\b(?:button|link|checkbox|textbox)\b|[\W
 
 @dataclass(frozen=True, slots=True)
 class Pruned:
-    """The lines to show, and what was cut between them."""
+    """The lines to show, and the stretches cut between them."""
 
     lines: tuple[str, ...]
     cut: tuple[PageCut, ...]
