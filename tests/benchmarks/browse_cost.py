@@ -31,8 +31,8 @@ from ctxfold.messages.apis import CACHE_MARK
 from ctxfold.models import Reply, Request, Usage
 from ctxfold.models.anthropic import body
 from ctxfold.tokens import count
-from tests.benchmarks.harness import Bars, make_parser
-from tests.benchmarks.real_sites import DOCS
+from tests.benchmarks.shared.harness import Bars, make_parser
+from tests.benchmarks.shared.real_sites import DOCS
 from tests.sites.server import Site
 from tests.support.messages.cache import PrefixCache
 from tests.support.messages.rules import checked

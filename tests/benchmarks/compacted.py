@@ -18,11 +18,11 @@ from ctxfold import Session
 from ctxfold.messages.hosts import HOSTS
 from mcp_server.hooks.events import split_view
 from tests.benchmarks.fidelity.measure import Asked, find_asked, is_found
-from tests.benchmarks.harness import add_recordings, make_parser
-from tests.benchmarks.recordings import RecordedEvent, Recording, Replay, find_files, read_recordings
+from tests.benchmarks.shared.harness import add_recordings, make_parser
+from tests.benchmarks.shared.recordings import RecordedEvent, Recording, Replay, find_files, read_recordings
 
-LONGEST_QUERY = 2_000
-"""Characters of a query."""
+LONGEST_QUERY, LEAST_CALLS = 2_000, 100
+"""Characters of a query; shorter sessions are skipped."""
 
 
 def format_score(score: Counter[str]) -> str:
@@ -104,12 +104,11 @@ def main() -> None:
     parser = make_parser("compacted", __doc__)
     add_recordings(parser)
     parser.add_argument("--points", type=int, default=10, help="compactions of each session")
-    parser.add_argument("--least", type=int, default=100, help="skip sessions with fewer calls")
     chosen = parser.parse_args()
     total: Counter[str] = Counter()
     for path in find_files(chosen.paths):
         for recording in read_recordings(path)[: chosen.max_sessions]:
-            if len(recording.calling) >= chosen.least:
+            if len(recording.calling) >= LEAST_CALLS:
                 score = measure(recording, chosen.points)
                 print(f"{path.name.removesuffix('.jsonl.gz'):<24}{format_score(score)}", flush=True)
                 total += score

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from mcp_server.hooks.helper import find_socket
-from tests.benchmarks.harness import make_parser, temporary_home
+from tests.benchmarks.shared.harness import make_parser, temporary_home
 
 COMMAND = [sys.executable, "-I", "-m", "mcp_server.hooks", "claude-code"]
 NOTHING = [sys.executable, "-I", "-c", "pass"]

@@ -13,7 +13,7 @@ from typing import Any
 import httpx2
 
 from mcp_server.transport.http import LARGEST
-from tests.benchmarks.harness import Bars, make_parser, temporary_home
+from tests.benchmarks.shared.harness import Bars, make_parser, temporary_home
 from tests.mcp_server.transport.test_http import Served
 
 ALICE, BOB = "a" * 32, "b" * 32

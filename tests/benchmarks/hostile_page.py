@@ -15,7 +15,7 @@ from browser_agent import Browser
 from browser_agent.actions import Click, Navigate
 from browser_agent.actions.perform import perform
 from browser_agent.network.egress import Egress
-from tests.benchmarks.harness import Bars, make_parser
+from tests.benchmarks.shared.harness import Bars, make_parser
 from tests.sites.server import Site
 
 MOMENT = 0.8

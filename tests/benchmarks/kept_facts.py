@@ -22,7 +22,7 @@ from ctxfold import Session
 from ctxfold.tokens import count as count_tokens
 from mcp_server.server import build_server
 from mcp_server.sessions.pool import Pools
-from tests.benchmarks.harness import Bars, join_texts, make_parser, temporary_home
+from tests.benchmarks.shared.harness import Bars, join_texts, make_parser, temporary_home
 from tests.sites.server import Site
 
 LEAST = {False: 0.95, True: 1.0}

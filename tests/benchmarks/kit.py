@@ -19,7 +19,7 @@ from statistics import fmean
 from typing import Any
 
 from ctxfold import Session
-from tests.benchmarks.harness import Bars, make_parser
+from tests.benchmarks.shared.harness import Bars, make_parser
 
 LEAST_BUDGET = 256
 """Tokens below which no view is made."""

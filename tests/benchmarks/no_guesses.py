@@ -15,8 +15,8 @@ from collections import Counter
 
 from ctxfold import Session
 from ctxfold.workspace import By
-from tests.benchmarks.harness import add_recordings, make_parser
-from tests.benchmarks.recordings import Recording, Replay, find_files, read_recordings
+from tests.benchmarks.shared.harness import add_recordings, make_parser
+from tests.benchmarks.shared.recordings import Recording, Replay, find_files, read_recordings
 
 GUESSES = ("moved", "branches", "items", "constraints", "decisions")
 COUNTED = ("sessions", "messages", *GUESSES, "refactored", "extractions")

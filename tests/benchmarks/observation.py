@@ -27,8 +27,8 @@ from browser_agent.browser.process import find_browsers
 from browser_agent.browser.window import Window
 from browser_agent.observation import Observation
 from ctxfold.tokens import count
-from tests.benchmarks.harness import Bars, join_texts, make_parser
-from tests.benchmarks.real_sites import SITES_FOLDER, RealPage, serve_sites
+from tests.benchmarks.shared.harness import Bars, join_texts, make_parser
+from tests.benchmarks.shared.real_sites import SITES_FOLDER, RealPage, serve_sites
 from tests.browser_agent.doing import seen
 from tests.browser_agent.reading import interactive, whole
 

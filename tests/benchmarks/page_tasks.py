@@ -14,8 +14,8 @@ from mcp import Client
 from ctxfold.tokens import count
 from mcp_server.server import build_server
 from mcp_server.sessions.pool import Pools
-from tests.benchmarks.harness import Bars, join_texts, make_parser, temporary_home
-from tests.benchmarks.real_sites import DOCS
+from tests.benchmarks.shared.harness import Bars, join_texts, make_parser, temporary_home
+from tests.benchmarks.shared.real_sites import DOCS
 from tests.sites.server import Site
 
 MOST_CALLS = 2

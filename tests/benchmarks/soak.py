@@ -22,7 +22,7 @@ from pathlib import Path
 
 from ctxfold import Session, verify_session
 from ctxfold.errors import CtxfoldError
-from tests.benchmarks.harness import make_parser
+from tests.benchmarks.shared.harness import make_parser
 
 WRITERS = 3
 BUDGETS = (600, 8_000)

@@ -22,7 +22,7 @@ from typing import Any
 
 from ctxfold import Session
 from ctxfold.errors import FoldError
-from tests.benchmarks.harness import Bars, make_parser
+from tests.benchmarks.shared.harness import Bars, make_parser
 
 BUDGET = 8_000
 MOST_VIEW, MOST_CONSOLIDATION = 200.0, 100.0
@@ -222,8 +222,7 @@ def main() -> int:
         measure_size(Path(folder), 2_200, chosen.steps // 2, 2.0, figures)
         measure_size(Path(folder), 200, chosen.steps, 4.0, figures)
     measure_commands(figures)
-    load = ", ".join(f"{one:.1f}" for one in os.getloadavg())
-    print(f"load of the machine: {load} on {os.cpu_count()} processors; above one each, read the processor's figures")
+    print(f"load of the machine: {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors")
     return figures.bars.finish()
 
 

@@ -21,7 +21,7 @@ from typing import Any
 
 from ctxfold import Session, sessions
 from tests.benchmarks.coding_hosts.doubles import Double, ScriptedTurn, serve
-from tests.benchmarks.harness import make_parser, temporary_home
+from tests.benchmarks.shared.harness import make_parser, temporary_home
 
 CALLS, RULES = 60, 20
 SECONDS = 600

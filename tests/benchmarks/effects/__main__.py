@@ -23,7 +23,7 @@ from ctxfold.cli.report import report_session
 from ctxfold.models import Reply, Request
 from tests.benchmarks.effects.attacks import ATTACKS, HIT
 from tests.benchmarks.effects.table import on_range
-from tests.benchmarks.harness import Bars, make_parser, temporary_home
+from tests.benchmarks.shared.harness import Bars, make_parser, temporary_home
 from tests.sites.server import Site
 
 PAGES = 100

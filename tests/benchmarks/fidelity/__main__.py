@@ -20,8 +20,8 @@ from pathlib import Path
 from ctxfold.tokens import count
 from tests.benchmarks.fidelity.board import Sample, Score, score_policies, score_same_size
 from tests.benchmarks.fidelity.policies import SIMPLE, SessionPolicy, read_policy
-from tests.benchmarks.harness import add_recordings, make_parser
-from tests.benchmarks.recordings import Recording, find_files, join_recordings, read_recordings
+from tests.benchmarks.shared.harness import add_recordings, make_parser
+from tests.benchmarks.shared.recordings import Recording, find_files, join_recordings, read_recordings
 
 FULL = 0.6
 """Share of the budget from which a view counts as full: the low-water mark of consolidation."""

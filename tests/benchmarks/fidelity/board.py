@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from ctxfold.tokens import count
 from tests.benchmarks.fidelity.measure import Asked, find_asked, is_bound, is_found
 from tests.benchmarks.fidelity.policies import MakePolicy, Policy, read_policy
-from tests.benchmarks.recordings import RecordedEvent, Recording
+from tests.benchmarks.shared.recordings import RecordedEvent, Recording
 
 SEED = 7
 """Seed of the choice among sessions and calls, so that two runs choose alike."""

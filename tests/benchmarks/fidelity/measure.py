@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from tests.benchmarks.recordings import RecordedCall, RecordedEvent
+from tests.benchmarks.shared.recordings import RecordedCall, RecordedEvent
 
 FAR = 4
 """Steps after which a value is far."""

@@ -13,7 +13,7 @@ from typing import Protocol
 
 from ctxfold import Session
 from ctxfold.tokens import count
-from tests.benchmarks.recordings import RecordedEvent, Recording, Replay
+from tests.benchmarks.shared.recordings import RecordedEvent, Recording, Replay
 
 SIMPLE = ("full", "drop:1000", "drop:2000", "bag")
 """The policies that a session is compared with."""

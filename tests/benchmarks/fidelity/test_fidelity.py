@@ -10,7 +10,7 @@ import pytest
 from tests.benchmarks.fidelity.board import Score, score_policies
 from tests.benchmarks.fidelity.measure import Asked, find_asked, is_bound, is_found
 from tests.benchmarks.fidelity.policies import read_policy
-from tests.benchmarks.recordings import RecordedCall, RecordedEvent, read_recordings
+from tests.benchmarks.shared.recordings import RecordedCall, RecordedEvent, read_recordings
 
 SAMPLE = Path(__file__).with_name("sample.jsonl.gz")
 SPECS = ("session:3000", "session:1000", "full", "drop:1500", "drop:2000", "drop:2500", "drop:2800", "drop:3200", "bag")

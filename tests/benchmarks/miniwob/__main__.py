@@ -16,10 +16,10 @@ from pathlib import Path
 
 from browser_agent.browser.browser import Browser
 from browser_agent.browser.window import Window
-from tests.benchmarks.harness import Bars, make_parser
 from tests.benchmarks.miniwob.play import find_faults, play
 from tests.benchmarks.miniwob.solvers import SOLVERS
-from tests.benchmarks.real_sites import SITES_FOLDER, make_environment, serve_folder
+from tests.benchmarks.shared.harness import Bars, make_parser
+from tests.benchmarks.shared.real_sites import SITES_FOLDER, make_environment, serve_folder
 
 LOADED, SOLVED = 130, 50
 """Kinds that must load, and kinds that must be solved."""

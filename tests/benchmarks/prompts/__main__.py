@@ -22,9 +22,9 @@ import anyio
 from ctxfold.errors import ModelUnavailable
 from ctxfold.models import Reply, Request
 from ctxfold.models.protocol import list_blocks
-from tests.benchmarks.harness import make_parser
 from tests.benchmarks.prompts.browsing import BROWSED, BrowsedCase, browse
 from tests.benchmarks.prompts.situations import Situation, make_situations
+from tests.benchmarks.shared.harness import make_parser
 
 HOW = (
     "You are the model that gets this request. Decide, and write the input of the tool `{tool}` as one JSON object to "

@@ -24,8 +24,8 @@ from ctxfold.models.deciders.memory import read_records
 from ctxfold.text.sentences import sentences
 from ctxfold.tokens import count, head
 from ctxfold.workspace import By
-from tests.benchmarks.recordings import RecordedEvent, Recording, Replay, find_files, read_recordings
 from tests.benchmarks.refactoring.planting import plant_back_and_forth, plant_failing_call
+from tests.benchmarks.shared.recordings import RecordedEvent, Recording, Replay, find_files, read_recordings
 
 TEN = 10
 LEAST, LONGEST = 14, 60_000

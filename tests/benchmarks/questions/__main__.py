@@ -17,9 +17,9 @@ import anyio
 
 from browser_agent import BrowserAgent
 from browser_agent.agent.settings import Keeping
-from tests.benchmarks.harness import make_parser
 from tests.benchmarks.questions.judging import Judged, Question, judge, read_questions, write_sites
-from tests.benchmarks.real_sites import DOCS, serve_folder
+from tests.benchmarks.shared.harness import make_parser
+from tests.benchmarks.shared.real_sites import DOCS, serve_folder
 
 HERE = Path(__file__).parent
 

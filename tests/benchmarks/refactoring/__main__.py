@@ -17,13 +17,13 @@ from statistics import fmean
 
 from ctxfold import Session
 from tests.benchmarks.fidelity.__main__ import SAMPLE
-from tests.benchmarks.harness import Bars, add_recordings, make_parser
-from tests.benchmarks.recordings import Recording, Replay, find_files, read_recordings
 from tests.benchmarks.refactoring.planting import (
     PlantedLoop,
     plant_back_and_forth,
     plant_failing_call,
 )
+from tests.benchmarks.shared.harness import Bars, add_recordings, make_parser
+from tests.benchmarks.shared.recordings import Recording, Replay, find_files, read_recordings
 
 PARTS = ("loops", "clean")
 SEED = 11

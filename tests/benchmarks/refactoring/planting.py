@@ -10,7 +10,7 @@ from typing import Any
 
 from ctxfold import Session
 from ctxfold.select.pieces import values_in
-from tests.benchmarks.recordings import RecordedCall, RecordedEvent, Recording, Replay
+from tests.benchmarks.shared.recordings import RecordedCall, RecordedEvent, Recording, Replay
 
 LEAST_BEFORE = 6
 """Events before a fault, at least."""

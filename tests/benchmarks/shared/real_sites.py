@@ -30,9 +30,8 @@ ALONE = ("miniwob==1.1.0",)
 DOCS = {
     "python": Path("/usr/share/doc/python3/html"),
     "git": Path("/usr/share/doc/git/html"),
-    "postgres": Path("/usr/share/doc/postgresql-doc-15/html"),
 }
-"""Debian's python3-doc, git-doc and postgresql-doc-15."""
+"""Debian's python3-doc and git-doc."""
 SITES_FOLDER = Path(tempfile.gettempdir()) / "ctxfold-benchmark-sites"
 """Where the sites' environment is kept from one run to the next."""
 
@@ -77,7 +76,6 @@ def serve_sites(folder: Path) -> Iterator[list[RealPage]]:
                 ("python", "python genindex.html", "genindex.html"),
                 ("python", "python sqlite3.html", "library/sqlite3.html"),
                 ("git", "git-config.html", "git-config.html"),
-                ("postgres", "postgres SELECT", "sql-select.html"),
             )
             if site in served
         ]
