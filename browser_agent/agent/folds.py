@@ -1,14 +1,17 @@
-"""Commits a decider's folds when they pay for the prompt cache they break; the others wait for the next batch."""
+"""Applies the fold, to-do and recalled lines of a decision; a fold that does not yet pay for the prompt cache waits for
+the next batch.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from browser_agent.deciders import DecidedStep
+from browser_agent.deciders import DecidedStep, Source
 from ctxfold import Session
 from ctxfold.decisions.fold import find_stretch, price_blocks, write_tile
-from ctxfold.errors import FoldError
+from ctxfold.errors import FoldError, InputError
 from ctxfold.tokens import count
 from ctxfold.view.render import View
 from ctxfold.workspace import Block, By, RawStep, Tile, Workspace, spans
@@ -185,3 +188,45 @@ def _is_worth_committing(workspace: Workspace, fold: WantedFold, left: int, micr
         else price_blocks(write_tile(workspace, blocks, 0, fold.summary, "model"))
     )
     return is_worth_folding(took, gives, behind, left)
+
+
+# Source: U-Fold keeps a to-do beside the dialogue; here an item of a run closes by evidence alone, the passage that
+# answers it or a call that worked.
+
+
+def apply_todo(session: Session, decided: DecidedStep, scrub: Callable[[str], str]) -> str:
+    """Apply a decision's to-do and recalled lines to the session; return why any were refused, empty for none."""
+    refused: list[str] = []
+    todo = [item.given(scrub) for item in decided.decision.todo]
+    parts = [item for item in todo if not _is_task(item.get("text", ""), session.goal)]
+    if len(parts) < len(todo):
+        refused.append("the task as a whole cannot be an item of the to-do: it is the goal")
+    if parts:
+        try:
+            session.plan(todo=parts, by=By(decided.kind, "decided with a step"))
+        except InputError as error:
+            refused.append(f"the to-do was left as it was: {error}")
+    if decided.decision.recall:
+        lines = [each.model_dump() for each in decided.decision.recall]
+        try:
+            session.extract(selections=lines, by=By(decided.kind))
+        except InputError as error:
+            refused.append(f"the lines were not shown: {error}")
+    return "; ".join(refused)
+
+
+def close_answered(session: Session, sources: Sequence[Source]) -> None:
+    """Close the only open to-do item with the passages of the answer as evidence; of several items none is closed.
+
+    An item that repeats the whole task stays open: a passage answers a part, and the person who asked judges the rest.
+    """
+    refs = [source.ref for source in sources if source.ref]
+    items = session.intent.open
+    for item in items if refs and len(items) == 1 and not _is_task(items[0].text, session.goal) else ():
+        with suppress(InputError):  # a page that says it failed is no evidence: the item stays open
+            session.plan(todo=[{"id": item.id, "state": "done", "evidence": refs}], by=By("embedded", "answered"))
+
+
+def _is_task(text: str, goal: str) -> bool:
+    """Whether an item repeats the goal, white space aside."""
+    return bool(text) and " ".join(text.split()).casefold() == " ".join(goal.split()).casefold()

@@ -17,7 +17,9 @@ from browser_agent.actions import Answer, FillForm, GiveUp, Outcome, PageAction,
 from browser_agent.agent.folds import (
     Folds,
     add_fold,
+    apply_todo,
     choose_newest_runs,
+    close_answered,
     commit_all,
     commit_paying,
     count_kept_blocks,
@@ -285,48 +287,6 @@ def _address(records: tuple[Recalled, ...]) -> str | None:
                 if isinstance(result, dict) and result.keys() == {"done", AT}:
                     return str(result[AT])
     return None
-
-
-# Source: U-Fold keeps a to-do beside the dialogue; here an item of a run closes by evidence alone, the passage that
-# answers it or a call that worked.
-
-
-def apply_todo(session: Session, decided: DecidedStep, scrub: Callable[[str], str]) -> str:
-    """Apply a decision's to-do and recalled lines to the session; return why any were refused, empty for none."""
-    refused: list[str] = []
-    todo = [item.given(scrub) for item in decided.decision.todo]
-    parts = [item for item in todo if not _is_task(item.get("text", ""), session.goal)]
-    if len(parts) < len(todo):
-        refused.append("the task as a whole cannot be an item of the to-do: it is the goal")
-    if parts:
-        try:
-            session.plan(todo=parts, by=By(decided.kind, "decided with a step"))
-        except InputError as error:
-            refused.append(f"the to-do was left as it was: {error}")
-    if decided.decision.recall:
-        lines = [each.model_dump() for each in decided.decision.recall]
-        try:
-            session.extract(selections=lines, by=By(decided.kind))
-        except InputError as error:
-            refused.append(f"the lines were not shown: {error}")
-    return "; ".join(refused)
-
-
-def close_answered(session: Session, sources: Sequence[Source]) -> None:
-    """Close the only open to-do item with the passages of the answer as evidence; of several items none is closed.
-
-    An item that repeats the whole task stays open: a passage answers a part, and the person who asked judges the rest.
-    """
-    refs = [source.ref for source in sources if source.ref]
-    items = session.intent.open
-    for item in items if refs and len(items) == 1 and not _is_task(items[0].text, session.goal) else ():
-        with suppress(InputError):  # a page that says it failed is no evidence: the item stays open
-            session.plan(todo=[{"id": item.id, "state": "done", "evidence": refs}], by=By("embedded", "answered"))
-
-
-def _is_task(text: str, goal: str) -> bool:
-    """Whether an item repeats the goal, white space aside."""
-    return bool(text) and " ".join(text.split()).casefold() == " ".join(goal.split()).casefold()
 
 
 T = TypeVar("T")

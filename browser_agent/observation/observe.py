@@ -15,6 +15,7 @@ from urllib.parse import urlsplit, urlunsplit
 from browser_agent.observation import BUDGET, Control, Extracted, Link, Observation, PageCut, PageSection
 from browser_agent.observation.blocks import Block, blocks, blocks_under, respace
 from browser_agent.observation.capture import Capture, Structure, remove_hidden
+from browser_agent.observation.find import find
 from browser_agent.observation.inline import (
     AROUND,
     FIELDS,
@@ -32,7 +33,6 @@ from browser_agent.observation.shorten import (
     Before,
     Interest,
     describe_changes,
-    find,
     find_own,
     name_lines,
     prune,

@@ -16,20 +16,20 @@ import ctxfold
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("ctxfold", "browser_agent", "mcp_server")
-DEEPEST = 22
+DEEPEST = 24
 WORDS = 8
 """So many plain lower-case English words in one collection or alternation make a list of words."""
 VOCABULARIES = {
-    "deciders/explorer/frontier.py": "endings of files",
     "network/effects.py": "words on links and buttons that pay or delete by GET",
+    "deciders/explorer.py": "endings of files",
     "observation/blocks.py": "ARIA roles",
     "observation/inline.py": "ARIA roles",
-    "observation/labelled.py": "ARIA roles",
+    "observation/rows.py": "words of JSON Schema",
     "log/page.py": "ARIA roles",
-    "decisions/intent/structured.py": "nodes of a JMESPath tree",
     "decisions/refactor/operators.py": "tags",
-    "history/events.py": "kinds of events",
-    "store/sessions_rows.py": "tables of the store",
+    "session/commits.py": "kinds of events",
+    "session/redact.py": "keys that code reads",
+    "store/tables.py": "tables of the store",
     "text/sentences.py": "keywords of programming languages",
 }
 """Lists that guard, and vocabularies of formats: the files that hold one, and what it lists."""
