@@ -29,7 +29,6 @@ VOCABULARIES = {
     "decisions/refactor/operators.py": "tags",
     "session/commits.py": "kinds of events",
     "session/redact.py": "keys that code reads",
-    "store/tables.py": "tables of the store",
     "text/sentences.py": "keywords of programming languages",
 }
 """Lists that guard, and vocabularies of formats: the files that hold one, and what it lists."""
