@@ -46,8 +46,7 @@ def test_a_heap_of_words_has_recall_and_is_not_bound(board: dict[str, Score]):
     recall, bound, _ = board["bag"].shares
     assert recall > 0.9
     assert bound < 0.65
-    session = board["session:3000"]
-    assert session.bound / session.found > 0.9 > bound / recall
+    assert board["session:3000"].bound / board["session:3000"].found > 0.9 > bound / recall
 
 
 def test_a_call_asks_for_the_values_that_come_from_somewhere():
