@@ -15,6 +15,10 @@ from ctxfold.select.pieces import Piece, values_in, words_of
 _NUMBER = re.compile(r"[\d.,:$€£¥%+-]+")
 _BACKWARDS = 0.75
 """The share of `carry` that passes to the piece before: an answer follows its subject more often than the reverse."""
+_LAST = 80
+"""Characters at the end of a line in which its last word is."""
+_ASKED = 64
+"""Words of a query that are looked for in a long text."""
 _LONGEST_ID, _MANY = 120, 5
 """Characters that an id has at most, and digits from which a number is one."""
 
@@ -76,18 +80,17 @@ class Worth:
 
     def __init__(self, pieces: Sequence[Piece], query: str, weights: Weights) -> None:
         self._novelty = [weights.again**times for times in range(3)]
-        self._shown: Counter[str] = Counter()
+        self._shown: dict[str, int] = {}
         values, words = _weigh_values(pieces, query, weights), _weigh_words(pieces, query, weights)
-        shapes = _weigh_shapes(pieces)
+        shares, odd, asked = _weigh_likeness(pieces), _weigh_oddness(pieces), _weigh_asked(pieces)
         self._terms: list[tuple[list[tuple[str, float]], float]] = []
-        asked = _weigh_asked(pieces)
         for place, piece in enumerate(pieces):
             fresh = 1 + math.exp(-piece.age / weights.fade)
             fresh *= weights.spoken if piece.kind in ("user", "note") else 1
-            share, bits = shapes.get((piece.line, piece.group), (1.0, 0.0))
-            terms = [(_name_fact(value, name), values[value] * share * fresh) for value, name in piece.values]
-            terms += [(word, words[word] * share * fresh) for word in piece.words]
-            self._terms.append((terms, weights.odd * bits * fresh * piece.is_document + weights.near * asked[place]))
+            share = shares[place] * fresh
+            terms = [(_name_fact(value, name), values[value] * share) for value, name in piece.values]
+            terms += [(word, words[word] * share) for word in piece.words]
+            self._terms.append((terms, weights.odd * odd[place] * fresh + weights.near * asked[place]))
         self._lifts = _lift_neighbours([self._sum(place) for place in range(len(pieces))], weights.carry)
 
     def of(self, place: int) -> float:
@@ -96,12 +99,13 @@ class Worth:
 
     def _sum(self, place: int) -> float:
         terms, odd = self._terms[place]
-        shown, novelty = self._shown, self._novelty
-        return odd + sum([worth * novelty[min(shown[key], 2)] for key, worth in terms])
+        times, novelty = self._shown.get, self._novelty
+        return odd + sum([worth * novelty[times(key, 0)] for key, worth in terms])
 
     def show(self, place: int) -> None:
         """Count the values and words of a piece as shown."""
-        self._shown.update([key for key, _ in self._terms[place][0]])
+        for key, _ in self._terms[place][0]:
+            self._shown[key] = min(self._shown.get(key, 0) + 1, 2)
 
 
 def _lift_neighbours(worths: Sequence[float], share: float) -> list[float]:
@@ -193,21 +197,76 @@ def _weigh_asked(pieces: Sequence[Piece]) -> list[float]:
     return [sum(1 / times[piece.line, word] for word in words) for piece, words in zip(pieces, asked, strict=True)]
 
 
-def _weigh_shapes(pieces: Sequence[Piece]) -> dict[tuple[int, str], tuple[float, float]]:
-    """For each shape of a document's lines the share that likeness leaves of their worth, and the bits by which it is
-    rarer than others.
+def _weigh_likeness(pieces: Sequence[Piece]) -> list[float]:
+    """For each piece the share of its worth that is left by the pieces of its line that have the same shape."""
+    times = Counter((piece.line, piece.group) for piece in pieces)
+    return [1 / math.sqrt(times[piece.line, piece.group]) if piece.group else 1.0 for piece in pieces]
+
+
+def _weigh_oddness(pieces: Sequence[Piece]) -> list[float]:
+    """For each line of a document and each row the bits by which it is rarer than those around it: by its shape, its
+    last word, or the value of one of its cells.
     """
-    lines: dict[int, Counter[str]] = {}
-    for piece in pieces:
-        if piece.group:
-            lines.setdefault(piece.line, Counter())[piece.group] += 1
-    found: dict[tuple[int, str], tuple[float, float]] = {}
-    for line, times in lines.items():
-        every = times.total()
-        mean = sum(count * math.log2(every / count) for count in times.values()) / every
-        for shape, count in times.items():
-            found[line, shape] = (1 / math.sqrt(count), max(0.0, math.log2(every / count) - mean))
-    return found
+    aspects = [_list_aspects(piece) for piece in pieces]
+    times: dict[tuple[int, str], Counter[str]] = {}
+    for each in aspects:
+        for kind, value in each:
+            times.setdefault(kind, Counter())[value] += 1
+    bits = {kind: _weigh_rarity(counter) for kind, counter in times.items()}
+    return [max([bits[kind][value] for kind, value in each], default=0.0) for each in aspects]
+
+
+def _list_aspects(piece: Piece) -> list[tuple[tuple[int, str], str]]:
+    """What of a line or row is compared with those around it: for each aspect, where it is one of many and its name,
+    and its value.
+    """
+    if piece.is_document and piece.group:
+        last_word = piece.text[-_LAST:].rpartition(" ")[2]
+        return [((piece.line, "shape"), piece.group), ((piece.line, "last"), last_word)]
+    return [((piece.age, name), value) for value, name in piece.values if name] if piece.kind == "data" else []
+
+
+def _weigh_rarity(times: Counter[str]) -> dict[str, float]:
+    """For each value the bits by which it is rarer than the values are on average, at least 0."""
+    bits = {count: math.log2(times.total() / count) for count in set(times.values())}
+    mean = sum(count * bits[count] for count in times.values()) / times.total()
+    return {value: max(0.0, bits[count] - mean) for value, count in times.items()}
+
+
+def find_promising(pieces: Sequence[Piece], query: str, budget: int, weights: Weights = LOG) -> list[int]:
+    """Find the lines of a long text that are worth reading: those that the formula may choose, by a look at each.
+
+    A varying part counts as a value, and a word of the query wherever its letters are.
+
+    Args:
+        pieces: the lines, as `pieces_of_text` gives them.
+        query: the question or task of the reader.
+        budget: the most o200k tokens of the lines, roughly.
+        weights: the numbers of the formula.
+
+    Returns:
+        Their places in text order.
+    """
+    shares, odd = _weigh_likeness(pieces), _weigh_oddness(pieces)
+    near = [0.0] * len(pieces)
+    texts = [piece.text.lower() for piece in pieces]
+    for word in words_of(query)[:_ASKED]:
+        holders = [place for place, text in enumerate(texts) if word in text]
+        for place in holders:
+            near[place] += weights.near / (1 + math.log(len(holders)))
+
+    def rate(place: int) -> float:
+        piece = pieces[place]
+        values = weights.id * weights.document * piece.group.count("#")
+        return ((values + near[place]) * shares[place] + weights.odd * odd[place]) / piece.tokens
+
+    promising: list[int] = []
+    for place in sorted(range(len(pieces)), key=lambda place: (-rate(place), place)):
+        budget -= pieces[place].tokens
+        if budget < 0:
+            break
+        promising.append(place)
+    return sorted(promising)
 
 
 def _name_fact(value: str, name: str) -> str:
