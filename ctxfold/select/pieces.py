@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
+from math import log2
 from typing import NamedTuple
 
 from ctxfold.log.lines import Line
@@ -29,6 +31,8 @@ _LONG = 400
 """Characters of the longest piece; a longer sentence, cell or document line is cut at its sentences and blanks."""
 _EXACT_LINE = 16
 """Characters from which a document's line is a value of its own: an edit names it letter by letter."""
+_LAST = 80
+"""Characters at the end of a line in which its last word is."""
 _SHAPE = 160
 """Characters of a line by which it is judged alike to others."""
 _READ = 4_000
@@ -59,6 +63,8 @@ class Piece(NamedTuple):
         age: steps between it and the newest.
         under: places of the pieces without which it cannot be read: its call, its heading, its columns.
         group: its shape, which similar pieces share; "" for a piece that is not compared.
+        share: the share of its worth that is left by the pieces of its line that have the same shape.
+        odd: the bits by which it is rarer than those around it, by its shape, its last word, or one of its cells.
         line: the place of its line; -1 for the address of a step.
         span: where it is in the text of its line.
         part: whether it continues the line or the cell of the piece before it.
@@ -72,6 +78,8 @@ class Piece(NamedTuple):
     age: int = 0
     under: tuple[int, ...] = ()
     group: str = ""
+    share: float = 1.0
+    odd: float = 0.0
     line: int = 0
     span: Span = Span(0, 0)
     part: bool = False
@@ -119,7 +127,7 @@ def pieces_of_lines(lines: Sequence[Line], steps: Sequence[int] = ()) -> list[Pi
             own.pop(len(pieces), None)
             tokens = cut.tokens + (_MARKER if at not in headed and cut.span.start else 0)
             pieces.append(cut._replace(tokens=tokens, kind=line.kind, age=age, under=tuple(own), line=at))
-    return pieces
+    return _compare_cells(pieces)
 
 
 def _place_anchors(
@@ -150,11 +158,46 @@ def pieces_of_text(text: str) -> list[Piece]:
     """Cut the text of one result into its lines, long ones at their sentences and blanks, without their values and
     words: `read_piece` adds these where they may decide.
     """
-    return [
+    return _compare(
         Piece(shown, len(shown) // _DENSE + 2, group=shape_of(shown), span=span, part=part)
         for span, part in _split_document(text, 0, len(text))
         for shown in (span.of(text),)
+    )
+
+
+def _compare(cuts: Iterable[Piece]) -> list[Piece]:
+    """The pieces of one text, compared by their shapes and last words."""
+    cuts = list(cuts)
+    last_words = [cut.text[-_LAST:].rpartition(" ")[2] for cut in cuts]
+    shapes, lasts = Counter(cut.group for cut in cuts), Counter(last_words)
+    shape_bits, last_bits = _weigh_rarity(shapes), _weigh_rarity(lasts)
+    return [
+        cut._replace(share=shapes[cut.group] ** -0.5, odd=max(shape_bits[cut.group], last_bits[last]))
+        for cut, last in zip(cuts, last_words, strict=True)
     ]
+
+
+def _compare_cells(pieces: list[Piece]) -> list[Piece]:
+    """Pieces of which the rows are compared by their cells, each with those of the same name and step."""
+    columns: dict[tuple[int, str], Counter[str]] = {}
+    for piece in pieces:
+        for value, name in piece.values if piece.kind == "data" else ():
+            columns.setdefault((piece.age, name), Counter())[value] += 1
+    bits = {column: _weigh_rarity(values) for column, values in columns.items() if column[1]}
+    return [
+        piece._replace(odd=max(bits[piece.age, name][value] if name else 0.0 for value, name in piece.values))
+        if piece.kind == "data" and piece.values
+        else piece
+        for piece in pieces
+    ]
+
+
+def _weigh_rarity(times: Counter[str]) -> dict[str, float]:
+    """For each value the bits by which it is rarer than the values are on average, at least 0."""
+    total = times.total()
+    bits = {count: log2(total / count) for count in set(times.values())}
+    mean = sum(count * bits[count] for count in times.values()) / max(total, 1)
+    return {value: max(0.0, bits[count] - mean) for value, count in times.items()}
 
 
 def read_piece(piece: Piece) -> Piece:
@@ -180,9 +223,9 @@ def _cut_text(
     kind: str, text: str, ends: tuple[int, ...], table: str, columns: tuple[str, ...] | None
 ) -> tuple[Piece, ...]:
     if kind in ("user", "say", "note"):
-        return tuple(_cut_prose(text))
+        return tuple(_compare(_cut_prose(text)))
     if kind == "text" or "\n" in text:
-        return tuple(_cut_document(text))
+        return tuple(_compare(_cut_document(text)))
     return tuple(_cut_row(kind, text, ends, table, columns))
 
 

@@ -15,8 +15,6 @@ from ctxfold.select.pieces import Piece, values_in, words_of
 _NUMBER = re.compile(r"[\d.,:$€£¥%+-]+")
 _BACKWARDS = 0.75
 """The share of `carry` that passes to the piece before: an answer follows its subject more often than the reverse."""
-_LAST = 80
-"""Characters at the end of a line in which its last word is."""
 _ASKED = 64
 """Words of a query that are looked for in a long text."""
 _LONGEST_ID, _MANY = 120, 5
@@ -82,15 +80,15 @@ class Worth:
         self._novelty = [weights.again**times for times in range(3)]
         self._shown: dict[str, int] = {}
         values, words = _weigh_values(pieces, query, weights), _weigh_words(pieces, query, weights)
-        shares, odd, asked = _weigh_likeness(pieces), _weigh_oddness(pieces), _weigh_asked(pieces)
+        asked = _weigh_asked(pieces)
         self._terms: list[tuple[list[tuple[str, float]], float]] = []
         for place, piece in enumerate(pieces):
             fresh = 1 + math.exp(-piece.age / weights.fade)
             fresh *= weights.spoken if piece.kind in ("user", "note") else 1
-            share = shares[place] * fresh
+            share = piece.share * fresh
             terms = [(_name_fact(value, name), values[value] * share) for value, name in piece.values]
             terms += [(word, words[word] * share) for word in piece.words]
-            self._terms.append((terms, weights.odd * odd[place] * fresh + weights.near * asked[place]))
+            self._terms.append((terms, weights.odd * piece.odd * fresh + weights.near * asked[place]))
         self._lifts = _lift_neighbours([self._sum(place) for place in range(len(pieces))], weights.carry)
 
     def of(self, place: int) -> float:
@@ -197,42 +195,6 @@ def _weigh_asked(pieces: Sequence[Piece]) -> list[float]:
     return [sum(1 / times[piece.line, word] for word in words) for piece, words in zip(pieces, asked, strict=True)]
 
 
-def _weigh_likeness(pieces: Sequence[Piece]) -> list[float]:
-    """For each piece the share of its worth that is left by the pieces of its line that have the same shape."""
-    times = Counter((piece.line, piece.group) for piece in pieces)
-    return [1 / math.sqrt(times[piece.line, piece.group]) if piece.group else 1.0 for piece in pieces]
-
-
-def _weigh_oddness(pieces: Sequence[Piece]) -> list[float]:
-    """For each line of a document and each row the bits by which it is rarer than those around it: by its shape, its
-    last word, or the value of one of its cells.
-    """
-    aspects = [_list_aspects(piece) for piece in pieces]
-    times: dict[tuple[int, str], Counter[str]] = {}
-    for each in aspects:
-        for kind, value in each:
-            times.setdefault(kind, Counter())[value] += 1
-    bits = {kind: _weigh_rarity(counter) for kind, counter in times.items()}
-    return [max([bits[kind][value] for kind, value in each], default=0.0) for each in aspects]
-
-
-def _list_aspects(piece: Piece) -> list[tuple[tuple[int, str], str]]:
-    """What of a line or row is compared with those around it: for each aspect, where it is one of many and its name,
-    and its value.
-    """
-    if piece.is_document and piece.group:
-        last_word = piece.text[-_LAST:].rpartition(" ")[2]
-        return [((piece.line, "shape"), piece.group), ((piece.line, "last"), last_word)]
-    return [((piece.age, name), value) for value, name in piece.values if name] if piece.kind == "data" else []
-
-
-def _weigh_rarity(times: Counter[str]) -> dict[str, float]:
-    """For each value the bits by which it is rarer than the values are on average, at least 0."""
-    bits = {count: math.log2(times.total() / count) for count in set(times.values())}
-    mean = sum(count * bits[count] for count in times.values()) / times.total()
-    return {value: max(0.0, bits[count] - mean) for value, count in times.items()}
-
-
 def find_promising(pieces: Sequence[Piece], query: str, budget: int, weights: Weights = LOG) -> list[int]:
     """Find the lines of a long text that are worth reading: those that the formula may choose, by a look at each.
 
@@ -247,7 +209,6 @@ def find_promising(pieces: Sequence[Piece], query: str, budget: int, weights: We
     Returns:
         Their places in text order.
     """
-    shares, odd = _weigh_likeness(pieces), _weigh_oddness(pieces)
     near = [0.0] * len(pieces)
     texts = [piece.text.lower() for piece in pieces]
     for word in words_of(query)[:_ASKED]:
@@ -258,7 +219,7 @@ def find_promising(pieces: Sequence[Piece], query: str, budget: int, weights: We
     def rate(place: int) -> float:
         piece = pieces[place]
         values = weights.id * weights.document * piece.group.count("#")
-        return ((values + near[place]) * shares[place] + weights.odd * odd[place]) / piece.tokens
+        return ((values + near[place]) * piece.share + weights.odd * piece.odd) / piece.tokens
 
     promising: list[int] = []
     for place in sorted(range(len(pieces)), key=lambda place: (-rate(place), place)):
