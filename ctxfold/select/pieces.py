@@ -6,8 +6,9 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
+from itertools import zip_longest
 from math import log2
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from ctxfold.log.lines import Line
 from ctxfold.text.sentences import Span, sentences
@@ -31,8 +32,8 @@ _LONG = 400
 """Characters of the longest piece; a longer sentence, cell or document line is cut at its sentences and blanks."""
 _EXACT_LINE = 16
 """Characters from which a document's line is a value of its own: an edit names it letter by letter."""
-_LAST = 80
-"""Characters at the end of a line in which its last word is."""
+_FIRST, _LAST = 8, 80
+"""Words at the beginning of a line by which it is compared, and characters at its end in which its last word is."""
 _SHAPE = 160
 """Characters of a line by which it is judged alike to others."""
 _READ = 4_000
@@ -46,6 +47,7 @@ _MARKER = 2
 _STEP = 4
 """o200k tokens of the address that a step begins with."""
 
+_Value = TypeVar("_Value")
 Values = tuple[tuple[str, str], ...]
 """What must stay exact, in lower case, each with the name of its cell or argument, or ""."""
 
@@ -64,7 +66,7 @@ class Piece(NamedTuple):
         under: places of the pieces without which it cannot be read: its call, its heading, its columns.
         group: its shape, which similar pieces share; "" for a piece that is not compared.
         share: the share of its worth that is left by the pieces of its line that have the same shape.
-        odd: the bits by which it is rarer than those around it, by its shape, its last word, or one of its cells.
+        odd: the bits by which it is rarer than those around it, by a word of its shape, its last word, or a cell.
         line: the place of its line; -1 for the address of a step.
         span: where it is in the text of its line.
         part: whether it continues the line or the cell of the piece before it.
@@ -165,16 +167,22 @@ def pieces_of_text(text: str) -> list[Piece]:
     )
 
 
+def pieces_of_rows(lines: Iterable[Line]) -> list[Piece]:
+    """Rows as pieces without their values and words."""
+    return _compare(Piece(line.text, line.tokens, group=shape_of(line.text)) for line in lines)
+
+
 def _compare(cuts: Iterable[Piece]) -> list[Piece]:
-    """The pieces of one text, compared by their shapes and last words."""
+    """The pieces of one text, compared by their shapes, by the first words of these, and by their last words."""
     cuts = list(cuts)
-    last_words = [cut.text[-_LAST:].rpartition(" ")[2] for cut in cuts]
-    shapes, lasts = Counter(cut.group for cut in cuts), Counter(last_words)
-    shape_bits, last_bits = _weigh_rarity(shapes), _weigh_rarity(lasts)
-    return [
-        cut._replace(share=shapes[cut.group] ** -0.5, odd=max(shape_bits[cut.group], last_bits[last]))
-        for cut, last in zip(cuts, last_words, strict=True)
-    ]
+    shapes = Counter(cut.group for cut in cuts)
+    columns = [*zip_longest(*(cut.group.split(None, _FIRST)[:_FIRST] for cut in cuts))]
+    columns.append(tuple(cut.text[-_LAST:].rpartition(" ")[2] for cut in cuts))
+    odd = [0.0] * len(cuts)
+    for column in columns:
+        bits = _weigh_rarity(Counter(column))
+        odd = [max(most, bits[word]) for most, word in zip(odd, column, strict=True)]
+    return [cut._replace(share=shapes[cut.group] ** -0.5, odd=bits) for cut, bits in zip(cuts, odd, strict=True)]
 
 
 def _compare_cells(pieces: list[Piece]) -> list[Piece]:
@@ -192,12 +200,15 @@ def _compare_cells(pieces: list[Piece]) -> list[Piece]:
     ]
 
 
-def _weigh_rarity(times: Counter[str]) -> dict[str, float]:
-    """For each value the bits by which it is rarer than the values are on average, at least 0."""
+def _weigh_rarity(times: Counter[_Value]) -> dict[_Value, float]:
+    """For each of many values the bits by which it is rarer than they are on average, less where they differ anyway:
+    much for one FAILED among many passed, nothing where each is another.
+    """
     total = times.total()
     bits = {count: log2(total / count) for count in set(times.values())}
     mean = sum(count * bits[count] for count in times.values()) / max(total, 1)
-    return {value: max(0.0, bits[count] - mean) for value, count in times.items()}
+    alike = 1 - mean / log2(total) if total > 1 else 0.0
+    return {value: alike * max(0.0, bits[count] - mean) for value, count in times.items()}
 
 
 def read_piece(piece: Piece) -> Piece:

@@ -13,7 +13,7 @@ from ctxfold.log.json import tree_of
 from ctxfold.log.lines import lines_of_tree
 from ctxfold.prompts import prompt
 from ctxfold.select import GAP, Choice, Piece, find_promising, pieces_of_lines, pieces_of_text, write
-from ctxfold.select.pieces import find_above, read_piece, shape_of
+from ctxfold.select.pieces import find_above, pieces_of_rows, read_piece
 from ctxfold.select.write import write_rows
 from ctxfold.text.words import changed_lines, counted
 from ctxfold.tokens import count, head
@@ -140,9 +140,8 @@ def _write_rows(result: ToolResult, need: str, raw: int, room: int, budget: int)
         text = f"{_write_head(result, raw, count(rows), numbered=False)}\n{rows}"
         if count(text) <= budget:
             return "rows", text
-    whole = [Piece(line.text, line.tokens, group=shape_of(line.text)) for line in lines]
     above = find_above(lines)
-    promising = {place for at in _find_promising(whole, need, room) for place in (at, *above[at])}
+    promising = {place for at in _find_promising(pieces_of_rows(lines), need, room) for place in (at, *above[at])}
     rows = [lines[at] for at in sorted(promising)]
     pieces = pieces_of_lines(rows)
     first = _write_head(result, raw, room, numbered=False)
