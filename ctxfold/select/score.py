@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from math import log
 
-from ctxfold.select.pieces import Piece, values_in, words_of
+from ctxfold.select.pieces import Piece, values_in
+from ctxfold.text.words import query_words
 
 _NUMBER = re.compile(r"[\d.,:$€£¥%+-]+")
 _BACKWARDS = 0.75
@@ -126,7 +127,7 @@ def score(pieces: Sequence[Piece], query: str = "", weights: Weights = LOG) -> l
 
 def _weigh_words(pieces: Sequence[Piece], query: str, weights: Weights) -> dict[str, float]:
     """Rarity x nearness of each word."""
-    near = frozenset(words_of(query))
+    near = frozenset(query_words(query))
     times = Counter(word for piece in pieces for word in piece.words)
     return {
         word: (weights.near if word in near else weights.word) / (1 + math.log(count)) for word, count in times.items()
@@ -211,7 +212,7 @@ def find_promising(pieces: Sequence[Piece], query: str, budget: int, weights: We
     """
     near = [0.0] * len(pieces)
     texts = [piece.text.lower() for piece in pieces]
-    for word in words_of(query)[:_ASKED]:
+    for word in query_words(query)[:_ASKED]:
         holders = [place for place, text in enumerate(texts) if word in text]
         for place in holders:
             near[place] += weights.near / (1 + math.log(len(holders)))
