@@ -176,7 +176,7 @@ def _find_last(source: EntrySource, first: int, last: int, room: int) -> int:
     return end
 
 
-_FAINT = 0.1
+_FAINT = 0.2
 """Lines of less than this share of the best worth are not extracted, even if there is room."""
 _SMALL = 90
 """o200k tokens up to which an object of JSON is taken whole, so that its id stays with its values."""
