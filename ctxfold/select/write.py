@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from itertools import accumulate
+from itertools import accumulate, islice, takewhile
 
 from ctxfold.log.lines import Line
 from ctxfold.select.pieces import Piece, cells_of
@@ -22,14 +22,17 @@ def write(lines: Sequence[Line], pieces: Sequence[Piece], chosen: Iterable[int])
         pieces: their pieces, as `pieces_of_lines` gives them.
         chosen: the places of the chosen pieces.
     """
-    shown = frozenset(chosen)
-    cuts: dict[int, list[Piece]] = {at: [] for at in sorted({pieces[place].line for place in shown} - {-1})}
-    places: dict[int, list[int]] = {at: [] for at in cuts}
-    for place, piece in enumerate(pieces):
-        if piece.line in cuts and piece.kind != "head":
-            if place in shown:
-                places[piece.line].append(len(cuts[piece.line]))
-            cuts[piece.line].append(piece)
+    cuts: dict[int, list[Piece]] = {}
+    places: dict[int, list[int]] = {}
+    for place in sorted(chosen):
+        at = pieces[place].line
+        if at >= 0 and at not in cuts:
+            start = next((each for each in range(place, 0, -1) if pieces[each - 1].line != at), 0)
+            start += pieces[start].kind == "head"
+            cuts[at] = [*takewhile(lambda piece, at=at: piece.line == at, islice(pieces, start, None))]
+            places[at] = []
+        if pieces[place].kind != "head":
+            places[at].append(place - start)
     gone = {line.ref for at, line in enumerate(lines) if line.depth and at not in cuts}
     written: list[Line] = []
     for at, parts in cuts.items():
