@@ -482,13 +482,13 @@ class Journal:
         """Fold when the view is full: by the folding model, else by the embedded folder with a note. `room` is the
         share of the past in `limit`.
         """
-        budget = min(limit, max(int(room / self._session.settings.of(limit).high), MIN_BUDGET))
+        budget = min(limit, max(int(room / self._session.settings.of(limit).at), MIN_BUDGET))
         if self.folder:
             return await self._deciders.maintain(self._session, budget)
 
         def fold(session: Session) -> tuple[Tile, ...]:
             """Fold the newest steps alone when that makes room, else all that may be folded."""
-            runs = choose_newest_runs(session.workspace, room, session.settings.micro)
+            runs = choose_newest_runs(session.workspace, room, _MICRO)
             made = tuple(session.fold(None, first, last, _BRIM) for first, last in runs)
             return (*made, *session.consolidate(budget)) if overflows(session.workspace, room) else made
 

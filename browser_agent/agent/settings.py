@@ -145,5 +145,5 @@ def choose_fold_settings(budget: int) -> FoldSettings:
     A page that was left can be opened or recalled. Below 8,000 tokens deep folds would leave too little of it.
     """
     if budget < _SMALL:
-        return FoldSettings(high=1.0, low=0.80, micro=0.10)
-    return FoldSettings(low=0.40, full=0.10, least=0.10, micro=0.05)
+        return FoldSettings(at=1.0, to=0.80)
+    return FoldSettings(to=0.40)

@@ -7,7 +7,7 @@ from typing import overload
 
 from ctxfold.decisions.extraction import Trigger
 from ctxfold.decisions.fold import SETTINGS, FoldDirective, FoldSettings
-from ctxfold.decisions.memory import choose_batch
+from ctxfold.decisions.memory import choose_batch, read_memory
 from ctxfold.decisions.refactor import OPERATORS, Refactored, read_operator
 from ctxfold.decisions.register import PlanGiven, Statements, Todo
 from ctxfold.errors import InputError
@@ -25,9 +25,11 @@ from ctxfold.session.decide import (
     consolidate,
     extract_due,
     extract_lines,
+    fill_view,
     find_triggers,
     fold_steps,
     move_branch,
+    put_memory,
     set_plan,
 )
 from ctxfold.session.handle import Handle
@@ -246,13 +248,17 @@ class Session:
 
     @check
     def consolidate(
-        self, budget: int | None = None, model: str | None = None, by: By = _HIGH_WATER, summary: str | None = None
+        self,
+        budget: int | None = None,
+        model: str | None = None,
+        by: By = _HIGH_WATER,
+        memory: Mapping[str, str] | None = None,
+        as_of: int | None = None,
     ) -> tuple[Tile, ...]:
         """Fold older steps if the cover is above the budget's high-water mark: the driver's call.
 
-        A `summary`, at most the settings' `front` of the budget, goes in front of the lines chosen from the steps.
-        Returns the tile that was made, if any. Raises FoldError: the summary is too long, or holds values that the log
-        lacks.
+        A `memory`, as in `remember`, takes the place of the one there is; `as_of`: the latest step that its author had
+        read. Returns the tile that was made, if any. Raises StaleDecision: that step is no longer on the path.
         """
         with self._at.reading() as tx:
             limit = self._limit(tx, budget, model).tokens
@@ -260,7 +266,33 @@ class Session:
             if choose_batch(self._at.workspace, limit, self._at.settings) is None:
                 return ()
         with self._at.writing() as tx:
-            return consolidate(tx, self._at, limit, by, summary)
+            return consolidate(tx, self._at, limit, by, None if memory is None else read_memory(memory), as_of)
+
+    @check
+    def remember(
+        self,
+        memory: Mapping[str, str] | str,
+        upto: int | str | None = None,
+        budget: int | None = None,
+        model: str | None = None,
+        by: By = _HOST,
+    ) -> Tile:
+        """Put a memory in place of the older steps (deep consolidation; AgentFold).
+
+        Args:
+            memory: the parts `wanted`, `laid_down`, `state`, `decided`, `failed`, `said`, `facts`, `open`, `next`, as
+                of the latest step that this handle has shown; or a report in one text.
+            upto: the last step that it replaces; None for the one before the latest.
+            budget: tokens of the view that it is for.
+            model: the model that reads the view.
+            by: who wrote it, and why.
+
+        Raises InputError: an unknown part, or no text at all. FoldError: there is no step to replace.
+        """
+        written, last = read_memory(memory), None if upto is None else parse_step(upto)
+        with self._at.writing() as tx:
+            limit = self._limit(tx, budget, model).tokens
+            return put_memory(tx, self._at, limit, written, last, by)
 
     @check
     def plan(
@@ -413,11 +445,17 @@ class Session:
             self._at.take_decision(put_refused(tx, place, what, replies), place.workspace)
 
     @check
-    def view(self, budget: int | None = None, model: str | None = None) -> View:
-        """Render the context, never above the budget, which is at least `ctxfold.tokens.MIN_BUDGET` o200k tokens."""
+    def view(self, budget: int | None = None, model: str | None = None, fill: bool = False) -> View:
+        """Render the context, never above the budget, which is at least `ctxfold.tokens.MIN_BUDGET` o200k tokens.
+
+        With `fill`, the past is chosen anew from the log, so that the view takes all of its budget; without, it is
+        what the last fold left, which stays the same from view to view and is read from a provider's prompt cache.
+        """
         with self._at.reading() as tx:
             limit = self._limit(tx, budget, model)
             workspace = self._at.load_shown(tx, limit.tokens)
+            if fill:
+                return fill_view(tx, self._at, workspace, limit, self._read_calls)
         return render(workspace, limit, self._read_calls)
 
     @overload

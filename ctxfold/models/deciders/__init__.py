@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from ctxfold.decisions.extraction import LinesWritten, Trigger
 from ctxfold.decisions.refactor import Operator, Refactored
 from ctxfold.models.deciders.loop import Decided, DecisionKind, SessionLease, Timed, decide, lease_of
-from ctxfold.models.deciders.memory import Consolidate, Fold, find_micro, is_due
+from ctxfold.models.deciders.memory import Draft, Fold, Remember, find_micro, find_new_tiles, plan_memory
 from ctxfold.models.deciders.register import ExtractQuestion, PlanQuestion, find_new_words, line_parts, plan_parts
 from ctxfold.models.deciders.steer import PlaceQuestion, Route, Write
 from ctxfold.models.named import Roles, add_prices
@@ -150,9 +150,13 @@ class Deciders:
         if not roles.models:
             folded += await lease(lambda session: session.consolidate(limit))
             return Maintained(folded, await lease(lambda session: session.maintain(limit)))
-        if await lease(lambda session: is_due(session, limit)):
-            consolidated = await decide(clock(roles.folder), lease, Consolidate(name_of(roles.folder), limit))
-            folded, spent = (*folded, *consolidated.made), [*spent, consolidated]
+        before = await lease(lambda session: session.workspace.blocks)
+        planned = await lease(lambda session: plan_memory(session, limit)) if roles.folder is not None else None
+        if planned is None:
+            await lease(lambda session: session.consolidate(limit))
+        else:
+            spent += await self._remember(clock(roles.folder), lease, limit, *planned)
+        folded += await lease(lambda session: find_new_tiles(session.workspace.blocks, before))
         due = await lease(lambda session: session.maintain(limit, act=False))
         if roles.planner is not None and await lease(self._has_new_words):
             spent.append(await self._plan(clock(roles.planner), lease, Trigger("intent change", "new words")))
@@ -162,6 +166,19 @@ class Deciders:
         usage = sum((each.usage for each in spent), Usage())
         dollars = add_prices(*(each.dollars for each in spent))
         return Maintained(folded, due, tuple(each.note for each in spent if each.note), usage, dollars)
+
+    async def _remember(
+        self, model: Model | None, lease: SessionLease, limit: int, draft: Draft, parts: Sequence[tuple[int, ...]]
+    ) -> list[Decided[Any]]:
+        """Write the memory part by part. Returns what was spent; a part that the model fails ends it."""
+        spent = list[Decided[Any]]()
+        for steps in parts:
+            decided = await decide(model, lease, Remember(name_of(model), limit, steps, draft, steps == parts[-1]))
+            spent.append(decided)
+            if decided.decider != "model":
+                break
+            draft = decided.made
+        return spent
 
     async def _plan(self, model: Model | None, lease: SessionLease, trigger: Trigger | None) -> Decided[Intent]:
         parts = await lease(plan_parts) if model is not None else []
