@@ -395,6 +395,7 @@ class Tile(_Lined):
         whole: whether it keeps every line of its steps, because nothing could be shortened.
         front: whether the summary precedes lines that the next consolidation chooses anew from the log.
         changed: the files and records that its steps changed, in the order of the newest change.
+        marks: the values of the summary that the log lacks, which are marked in it.
     """
 
     number: int
@@ -410,6 +411,7 @@ class Tile(_Lined):
     children: tuple[int, ...] = ()
     front: bool = False
     changed: tuple[Change, ...] = ()
+    marks: tuple[str, ...] = ()
 
     @property
     def first(self) -> int:

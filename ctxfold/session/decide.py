@@ -19,8 +19,8 @@ from ctxfold.decisions.extraction import (
     resolve_selections,
 )
 from ctxfold.decisions.fold import FoldDirective, find_stretch, fold, write_tile
-from ctxfold.decisions.marks import check_summary, find_invented, list_known_texts
-from ctxfold.decisions.memory import Front, choose_batch, choose_tile, find_front, front_room, shorten_tile
+from ctxfold.decisions.marks import mark
+from ctxfold.decisions.memory import Front, choose_batch, choose_tile, front_room, shorten_tile
 from ctxfold.decisions.refactor import (
     Case,
     Operator,
@@ -42,7 +42,7 @@ from ctxfold.session.handle import Handle
 from ctxfold.session.load import put_tile, raw_steps, read_tile
 from ctxfold.session.record import Branch
 from ctxfold.session.register import find_next_constraint, put_extraction, put_intent, put_refactoring, put_refusal
-from ctxfold.session.sources import Sources, find_end, read_case, read_log
+from ctxfold.session.sources import Sources, find_end, read_case, read_evidence
 from ctxfold.store.rows import Reading, Writing
 from ctxfold.tokens import count
 from ctxfold.view.ends import write_guidance
@@ -176,8 +176,7 @@ def fold_steps(tx: Writing, now: Handle, directive: FoldDirective, by: By) -> Ti
     """Fold the steps of a directive; without a last step, up to the latest that this handle has seen.
 
     Raises:
-        FoldError: nothing to fold, a cut through a tile, a summary longer than its steps, or one that holds values
-            that their log does not.
+        FoldError: nothing to fold, a cut through a tile, or a summary longer than its steps.
     """
     latest = now.seen
     place = now.place(tx, upto=directive.first_step)
@@ -191,10 +190,9 @@ def fold_steps(tx: Writing, now: Handle, directive: FoldDirective, by: By) -> Ti
         tile = shorten_tile(workspace, blocks, number, now.settings, query_of(workspace))
         return _put(tx, now, place, blocks, tile, By("embedded", by.reason))
     steps = tuple(step for block in blocks for step in block.steps)
-    source = [*list_known_texts(workspace, blocks), *read_log(tx, place.session, steps)]
-    check_summary("summary", directive.summary, source, frozenset(steps))
-    tile = write_tile(workspace, blocks, number, directive.summary, _author(by))
-    return _put(tx, now, place, blocks, tile, by)
+    summary, marks = mark(directive.summary, *read_evidence(tx, place, steps))
+    tile = write_tile(workspace, blocks, number, summary, _author(by))
+    return _put(tx, now, place, blocks, replace(tile, marks=marks), by)
 
 
 def consolidate(tx: Writing, now: Handle, limit: int, by: By, summary: str | None = None) -> tuple[Tile, ...]:
@@ -202,8 +200,7 @@ def consolidate(tx: Writing, now: Handle, limit: int, by: By, summary: str | Non
 
     `summary` goes in front of the lines chosen from the steps; None keeps the one written before.
 
-    Raises:
-        FoldError: a summary over its room, or one that holds values that the log of the steps does not.
+    Raises FoldError: a summary over its room.
     """
     older = now.place(tx).workspace.older
     place = now.place(tx, upto=older.first if older else None)
@@ -211,27 +208,18 @@ def consolidate(tx: Writing, now: Handle, limit: int, by: By, summary: str | Non
     if batch is None:
         return ()
     opened = open_tiles(tx, place.session, place.workspace, batch.blocks, REACH * limit)
-    front = None
+    front, marks = None, tuple[str, ...]()
     if summary is not None:
-        front = _check_front(tx, place, batch.blocks, summary.strip(), front_room(limit, now.settings), by)
+        summary, room = summary.strip(), front_room(limit, now.settings)
+        costs = count(summary)
+        if not summary or costs > room:
+            raise FoldError(f"this summary costs {costs} tokens, and its room is {room}; say what matters within that")
+        steps = [step for block in batch.blocks for step in block.steps]
+        summary, marks = mark(summary, *read_evidence(tx, place, steps))
+        front = Front(summary, _author(by))
     number = tx.cover.next_tile(place.session)
     tile = choose_tile(batch, opened, number, limit, query_of(place.workspace), front)
-    return () if tile.whole else (_put(tx, now, place, batch.blocks, tile, by),)
-
-
-def _check_front(tx: Writing, place: Branch, blocks: Sequence[Block], summary: str, room: int, by: By) -> Front:
-    """Check the summary in front of blocks against their log; the newest log, which mostly suffices, is read first."""
-    costs = count(summary)
-    if not summary or costs > room:
-        raise FoldError(f"this summary costs {costs} tokens, and its room is {room}; say what matters within that")
-    before = find_front(blocks)
-    new = summary.removeprefix(before.text) if before else summary
-    known = list_known_texts(place.workspace, blocks)
-    steps = tuple(step for block in blocks for step in block.steps)
-    fresh = [step for block in blocks if not (isinstance(block, Tile) and block.front) for step in block.steps]
-    if find_invented(new, [*known, *read_log(tx, place.session, fresh)], frozenset(steps)):
-        check_summary("summary", new, [*known, *read_log(tx, place.session, steps)], frozenset(steps))
-    return Front(summary, _author(by))
+    return () if tile.whole else (_put(tx, now, place, batch.blocks, replace(tile, marks=marks), by),)
 
 
 def _author(by: By) -> Literal["host", "model"]:
@@ -438,7 +426,8 @@ def consider_refactoring(tx: Reading, now: Handle, wanted: RefactorWanted) -> Co
     place = now.place(tx)
     before = place.workspace
     budget, named = wanted.budget or now.budget(tx), wanted.operator != "auto"
-    made = _make_refactoring(read_case(tx, place.session, before, budget, now.settings, named), wanted)
+    case = read_case(tx, place, before, budget, now.settings, named)
+    made = _make_refactoring(case, wanted)
     if isinstance(made, RefactorRefusal):
         operator: Operator | Literal["none"] = "none" if wanted.operator == "auto" else wanted.operator
         tokens = (_count_cover(before),) * 2
@@ -447,7 +436,9 @@ def consider_refactoring(tx: Reading, now: Handle, wanted: RefactorWanted) -> Co
     after = refactor(before, made)
     texts = [_show_changed(each, made, before.guidance == after.guidance) for each in (before, after)]
     tokens = (_count_cover(before), _count_cover(after))
-    result = Refactored(made.operator, True, made.reason, made.decider, made.steps, texts[0], texts[1], tokens)
+    result = Refactored(
+        made.operator, True, made.reason, made.decider, made.steps, texts[0], texts[1], tokens, made.marks
+    )
     return Considered(place, made, after, result)
 
 
@@ -467,6 +458,7 @@ def _make_refactoring(case: Case, wanted: RefactorWanted) -> Refactoring | Refac
     """The refactoring, checked; or why none may be applied."""
     if wanted.operator == "auto":
         return route(case) or RefactorRefusal(_HEALTHY)
+    marks = tuple[str, ...]()
     if wanted.text is None:
         made = apply_rules(wanted.operator, case)
     else:
@@ -474,10 +466,12 @@ def _make_refactoring(case: Case, wanted: RefactorWanted) -> Refactoring | Refac
             text = clean_text(wanted.text)
         except InputError as error:
             return RefactorRefusal(str(error))
+        if wanted.operator != "fact_rectify":
+            text, marks = mark(text, *case.evidence())
         made = apply_text(wanted.operator, case, text, _author(wanted.by))
     if isinstance(made, RefactorRefusal):
         return made
-    made = replace(made, decider=wanted.decider)
+    made = replace(made, decider=wanted.decider, marks=marks)
     return find_fault(case, made) or made
 
 

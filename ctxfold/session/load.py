@@ -49,6 +49,7 @@ def dump_tile(tile: Tile) -> dict[str, Any]:
         "whole": tile.whole,
         "children": list(tile.children),
         **({"front": True} if tile.front else {}),
+        **({"marks": list(tile.marks)} if tile.marks else {}),
         **({"changed": [[each.name, *each.steps] for each in tile.changed]} if tile.changed else {}),
     }
 
@@ -59,6 +60,7 @@ def load_tile(tree: Any) -> Tile:
         steps = tuple(step for first, last in tree["steps"] for step in range(first, last + 1))
         changed = tuple(Change(name, tuple(steps)) for name, *steps in tree.get("changed", ()))
         rest = {**tree, "steps": steps, "lines": load_lines(tree["lines"]), "children": tuple(tree["children"])}
+        rest["marks"] = tuple(tree.get("marks", ()))
         return Tile(number=rest.pop("id"), **{**rest, "changed": changed})
     except (KeyError, TypeError, ValueError) as error:
         raise CorruptStore("a folded block does not read back; restore a copy of the store") from error
@@ -93,7 +95,7 @@ def _body(tx: Reading, session: int, tile: int) -> bytes:
 def put_tile(tx: Writing, session: int, state: State, tile: Tile, said: tuple[Decider, str], head: HeadRow) -> State:
     """Commit a tile on a branch, in place of the blocks of its steps. Returns the branch's revision."""
     cover, kept = cover_with(tx, session, state.cover, tile)
-    payload = {"tile": tile.number, "steps": list(tile.steps), "version": VERSION}
+    payload = {"tile": tile.number, "steps": list(tile.steps), "marks": list(tile.marks), "version": VERSION}
     return advance(tx, session, head, state, replace(state, cover=cover), Happened("folded", payload, (kept,), *said))
 
 

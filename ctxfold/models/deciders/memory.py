@@ -5,7 +5,8 @@ it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import count as numbers
 from math import inf
 from typing import Any, ClassVar, TypeVar
@@ -210,7 +211,7 @@ class Consolidate:
             text = f"{earlier.text}\n{goes_on}" if earlier and behind else written.summary
             return session.consolidate(self.limit, by=By("model", f"high water, written by {self.model}"), summary=text)
 
-        return _question(session, workspace, blocks, "\n\n".join((*before, wanted)), apply)
+        return replace(_question(session, workspace, blocks, "\n\n".join((*before, wanted)), apply), steps=())
 
     def fall_back(self, session: Session, why: str) -> tuple[Tile, ...]:
         """Let the embedded folder consolidate."""
@@ -243,7 +244,8 @@ def _question(
     now = " ".join(find_last_message(session, workspace)).strip() or "not said"
     log = show_log(read_records(session, steps, LONGEST), LONGEST)
     text = prompt("fold_request", steps=spans(steps), wanted=wanted, now=now, text=log, **fill_register(workspace))
-    return ModelQuestion(text, apply, "its length", lambda reply: _in_words(reply, workspace, steps))
+    words = partial(_in_words, workspace=workspace, steps=steps)
+    return ModelQuestion(text, apply, "its length", words, lambda written: written.summary, steps)
 
 
 def _in_words(reply: str, workspace: Workspace, steps: Sequence[int]) -> Mapping[str, Any]:
