@@ -434,6 +434,7 @@ class Tile(_Lined):
         memory: what somebody wrote about the past up to its last step, if the tile is the memory of the path.
         as_of: the latest step that the author of the memory had read.
         fresh: o200k tokens of the raw records of its steps after that one.
+        marks: the values of the summary that the log lacks, which are marked in it.
     """
 
     number: int
@@ -451,6 +452,7 @@ class Tile(_Lined):
     memory: Memory | None = None
     as_of: int = 0
     fresh: int = 0
+    marks: tuple[str, ...] = ()
 
     @property
     def first(self) -> int:

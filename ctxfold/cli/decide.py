@@ -168,6 +168,7 @@ def fold(
     The view keeps the user's words, and facts that later steps refer to, next to the summary. The log keeps everything,
     and `ctxfold undo` takes a fold back.
     """
+    from ctxfold.decisions.marks import name_marks
     from ctxfold.log import parse_step
     from ctxfold.workspace import spans
 
@@ -179,6 +180,8 @@ def fold(
         print_json(tile)
         return
     click.echo(escape_controls(f"{tile.id} stands for {spans(tile.steps)}: {tile.tokens:,} tokens, raw {tile.raw:,}"))
+    if tile.marks:
+        click.echo(escape_controls(f"not in the log, and marked so: {name_marks(tile.marks)}"), err=True)
 
 
 def find_operator(name: str) -> Operator | None:
@@ -225,7 +228,7 @@ def refactor(session: Session, operator: str, text: str | None, model: str | Non
         click.echo(f"{done.operator} refused, nothing changed: {done.why}", err=True)
     else:
         before, after = done.tokens
-        what = f"{'would apply' if dry_run else 'applied'} {done.operator}: {done.reason}"
+        what = f"{'would apply' if dry_run else 'applied'} {done.operator}: {done.why}"
         click.echo(escape_controls(f"{what}; view {before:,} tokens before, {after:,} after"))
         print_text(done.diff)
     return int(done.refused)

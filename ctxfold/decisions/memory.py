@@ -68,11 +68,12 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A memory, the latest step that its author had read, and the author."""
+    """A memory, the latest step that its author had read, the author, and the values in it that the log lacks."""
 
     memory: Memory
     as_of: int
     origin: Origin
+    marks: tuple[str, ...] = ()
 
 
 def read_memory(given: Mapping[str, str] | str) -> Memory:
@@ -201,7 +202,7 @@ def make_past(
     if written:
         fresh = sum(block.raw for block in batch.blocks if block.steps[0] > as_of)
         fresh += sum(block.fresh for block in batch.blocks if isinstance(block, Tile) and block.as_of == as_of)
-        tile = replace(tile, memory=written.memory, as_of=as_of, fresh=fresh)
+        tile = replace(tile, memory=written.memory, as_of=as_of, fresh=fresh, marks=written.marks)
         return replace(tile, tokens=show(tile).tokens)
     if price_blocks(tile) < price_blocks(*batch.blocks):
         return tile
@@ -212,7 +213,11 @@ def make_past(
 def keep_memory(blocks: Sequence[Block]) -> Written | None:
     """Return the memory that blocks hold, to be kept as it is; None if nobody wrote one."""
     tile = find_memory(blocks)
-    return Written(tile.memory, tile.as_of, tile.origin) if tile is not None and tile.memory is not None else None
+    return (
+        Written(tile.memory, tile.as_of, tile.origin, tile.marks)
+        if tile is not None and tile.memory is not None
+        else None
+    )
 
 
 def _drop_prose(block: Shown, as_of: int) -> Shown:

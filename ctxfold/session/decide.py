@@ -20,7 +20,7 @@ from ctxfold.decisions.extraction import (
     resolve_selections,
 )
 from ctxfold.decisions.fold import FoldDirective, FoldSettings, find_stretch, fold, price_blocks, write_tile
-from ctxfold.decisions.marks import check_summary, list_known_texts
+from ctxfold.decisions.marks import mark
 from ctxfold.decisions.memory import (
     Batch,
     Written,
@@ -53,7 +53,7 @@ from ctxfold.session.handle import Handle
 from ctxfold.session.load import put_tile, raw_steps, read_tile
 from ctxfold.session.record import Branch
 from ctxfold.session.register import find_next_constraint, put_extraction, put_intent, put_refactoring, put_refusal
-from ctxfold.session.sources import Sources, find_end, read_case, read_log
+from ctxfold.session.sources import Sources, find_end, read_case, read_evidence
 from ctxfold.store.rows import Reading, Writing
 from ctxfold.tokens import Budget, count
 from ctxfold.view.ends import write_guidance
@@ -197,8 +197,7 @@ def fold_steps(tx: Writing, now: Handle, directive: FoldDirective, by: By) -> Ti
     """Fold the steps of a directive; without a last step, up to the latest that this handle has seen.
 
     Raises:
-        FoldError: nothing to fold, a cut through a tile, a summary longer than its steps, or one that holds values
-            that their log does not.
+        FoldError: nothing to fold, a cut through a tile, or a summary longer than its steps.
     """
     latest = now.seen
     place = now.place(tx, upto=directive.first_step)
@@ -212,10 +211,9 @@ def fold_steps(tx: Writing, now: Handle, directive: FoldDirective, by: By) -> Ti
         tile = shorten_tile(workspace, blocks, number, query_of(workspace))
         return _put(tx, now, place, blocks, tile, By("embedded", by.reason))
     steps = tuple(step for block in blocks for step in block.steps)
-    source = [*list_known_texts(workspace, blocks), *read_log(tx, place.session, steps)]
-    check_summary("summary", directive.summary, source, frozenset(steps))
-    tile = write_tile(workspace, blocks, number, directive.summary, _author(by))
-    return _put(tx, now, place, blocks, tile, by)
+    summary, marks = mark(directive.summary, *read_evidence(tx, place, steps))
+    tile = write_tile(workspace, blocks, number, summary, _author(by))
+    return _put(tx, now, place, blocks, replace(tile, marks=marks), by)
 
 
 def consolidate(
@@ -254,11 +252,22 @@ def put_memory(tx: Writing, now: Handle, limit: int, memory: Memory, upto: int |
     return _fold_past(tx, now, place, batch, limit, by, _sign(tx, place, memory, latest, by))[0]
 
 
+def _fold_past(
+    tx: Writing, now: Handle, place: Branch, batch: Batch, limit: int, by: By, written: Written | None
+) -> tuple[Tile, ...]:
+    """Fold a batch into the tile of the past, with a new memory or the one there is, and commit it."""
+    opened = open_tiles(tx, place.session, place.workspace, batch.blocks, REACH * limit)
+    number, kept = tx.cover.next_tile(place.session), written or keep_memory(batch.blocks)
+    tile = make_past(batch, opened, number, limit, query_of(place.workspace), kept)
+    return () if tile.whole else (_put(tx, now, place, batch.blocks, tile, by),)
+
+
 def _sign(tx: Reading, place: Branch, memory: Memory, as_of: int, by: By) -> Written:
-    """A memory as it is kept: what the user did not say is marked where it says what to do."""
-    rows = "\n".join((memory.wanted, memory.laid_down))
-    steps = {int(step) for step in _STEP.findall(rows)}
-    said = {record.step for record in tx.log.records(place.session, sorted(steps)) if record.kind == "user"}
+    """A memory as it is kept, with marks behind the values that the log lacks, and behind rows that say what to do and
+    cite no message of the user.
+    """
+    cited = {int(step) for step in _STEP.findall("\n".join((memory.wanted, memory.laid_down)))}
+    said = {record.step for record in tx.log.records(place.session, sorted(cited)) if record.kind == "user"}
 
     def mark_rows(text: str) -> str:
         return "\n".join(
@@ -266,18 +275,13 @@ def _sign(tx: Reading, place: Branch, memory: Memory, as_of: int, by: By) -> Wri
             for row in text.splitlines()
         )
 
-    marked = memory.model_copy(update={name: mark_rows(getattr(memory, name)) for name in ("wanted", "laid_down")})
-    return Written(marked, as_of, _author(by))
-
-
-def _fold_past(
-    tx: Writing, now: Handle, place: Branch, batch: Batch, limit: int, by: By, written: Written | None
-) -> tuple[Tile, ...]:
-    opened = open_tiles(tx, place.session, place.workspace, batch.blocks, REACH * limit)
-    number = tx.cover.next_tile(place.session)
-    kept = written or keep_memory(batch.blocks)
-    tile = make_past(batch, opened, number, limit, query_of(place.workspace), kept)
-    return () if tile.whole else (_put(tx, now, place, batch.blocks, tile, by),)
+    texts, marks, evidence = dict[str, str](), list[str](), read_evidence(tx, place, ())
+    for name, text in memory:
+        texts[name], missing = mark(text, *evidence)
+        marks += missing
+        if name in ("wanted", "laid_down"):
+            texts[name] = mark_rows(texts[name])
+    return Written(Memory(**texts), as_of, _author(by), tuple(marks))
 
 
 _FULL = 0.95
@@ -521,7 +525,8 @@ def consider_refactoring(tx: Reading, now: Handle, wanted: RefactorWanted) -> Co
     place = now.place(tx)
     before = place.workspace
     budget, named = wanted.budget or now.budget(tx), wanted.operator != "auto"
-    made = _make_refactoring(read_case(tx, place.session, before, budget, now.settings, named), wanted)
+    case = read_case(tx, place, before, budget, now.settings, named)
+    made = _make_refactoring(case, wanted)
     if isinstance(made, RefactorRefusal):
         operator: Operator | Literal["none"] = "none" if wanted.operator == "auto" else wanted.operator
         tokens = (_count_cover(before),) * 2
@@ -530,7 +535,9 @@ def consider_refactoring(tx: Reading, now: Handle, wanted: RefactorWanted) -> Co
     after = refactor(before, made)
     texts = [_show_changed(each, made, before.guidance == after.guidance) for each in (before, after)]
     tokens = (_count_cover(before), _count_cover(after))
-    result = Refactored(made.operator, True, made.reason, made.decider, made.steps, texts[0], texts[1], tokens)
+    result = Refactored(
+        made.operator, True, made.reason, made.decider, made.steps, texts[0], texts[1], tokens, made.marks
+    )
     return Considered(place, made, after, result)
 
 
@@ -550,6 +557,7 @@ def _make_refactoring(case: Case, wanted: RefactorWanted) -> Refactoring | Refac
     """The refactoring, checked; or why none may be applied."""
     if wanted.operator == "auto":
         return route(case) or RefactorRefusal(_HEALTHY)
+    marks = tuple[str, ...]()
     if wanted.text is None:
         made = apply_rules(wanted.operator, case)
     else:
@@ -557,10 +565,12 @@ def _make_refactoring(case: Case, wanted: RefactorWanted) -> Refactoring | Refac
             text = clean_text(wanted.text)
         except InputError as error:
             return RefactorRefusal(str(error))
+        if wanted.operator != "fact_rectify":
+            text, marks = mark(text, *case.evidence())
         made = apply_text(wanted.operator, case, text, _author(wanted.by))
     if isinstance(made, RefactorRefusal):
         return made
-    made = replace(made, decider=wanted.decider)
+    made = replace(made, decider=wanted.decider, marks=marks)
     return find_fault(case, made) or made
 
 

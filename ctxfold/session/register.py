@@ -169,6 +169,7 @@ def put_refactoring(tx: Writing, place: Branch, made: Refactoring, guidance: Gui
         "operator": made.operator,
         "tiles": [tile.number for tile in made.tiles],
         "steps": list(made.steps),
+        "marks": list(made.marks),
         "guidance": asdict(guidance),
     }
     cause = "; ".join(filter(None, (f"{made.operator}: {made.reason}", reason)))

@@ -7,6 +7,7 @@ from typing import overload
 
 from ctxfold.decisions.extraction import Trigger
 from ctxfold.decisions.fold import SETTINGS, FoldDirective, FoldSettings
+from ctxfold.decisions.marks import mark
 from ctxfold.decisions.memory import choose_batch, read_memory
 from ctxfold.decisions.refactor import OPERATORS, Refactored, read_operator
 from ctxfold.decisions.register import PlanGiven, Statements, Todo
@@ -38,6 +39,7 @@ from ctxfold.session.recall import Hit, Recalled, list_named, recall, search
 from ctxfold.session.record import COMPACTION, Draft, drafts_of, read_calls, record, record_messages
 from ctxfold.session.redact import Redaction, redact
 from ctxfold.session.register import put_refused
+from ctxfold.session.sources import read_evidence
 from ctxfold.session.telling import Event, describe_event, read_history
 from ctxfold.session.tools import SessionTool, make_tools
 from ctxfold.store.rows import Reading
@@ -360,6 +362,12 @@ class Session:
             return due
         with self._at.writing() as tx:
             return extract_due(tx, self._at, limit)
+
+    @check
+    def mark(self, text: str, steps: Sequence[int] = ()) -> tuple[str, tuple[str, ...]]:
+        """Return a text with `[not in the log]` behind values that the log of steps (all if none) lacks, and these."""
+        with self._at.reading() as tx:
+            return mark(text, *read_evidence(tx, self._at.place(tx), steps))
 
     @check
     def refactor(

@@ -10,6 +10,7 @@ from mcp_types import CallToolResult, TextContent
 from pydantic import BaseModel
 
 from ctxfold import Move, Session
+from ctxfold.decisions.marks import name_marks
 from ctxfold.decisions.refactor import Operator
 from ctxfold.decisions.register import parse_statements
 from ctxfold.session.branches import Topic
@@ -58,6 +59,7 @@ async def fold(
     else:
         decided = await pool.deciders.fold(pool.lease(session), first, last)
         tile, note = decided.made, decided.note
+    marked = f"not in the log, and marked so: {name_marks(tile.marks)}" if tile.marks else ""
     outside = f"kept outside it, because it is in use: {', '.join(tile.beside)}" if tile.beside else ""
     return format_facts(
         FoldReply(
@@ -66,7 +68,7 @@ async def fold(
             scale=tile.scale,
             tokens=tile.tokens,
             raw_tokens=tile.raw,
-            notes=[text for text in (note, outside) if text],
+            notes=[text for text in (note, marked, outside) if text],
         )
     )
 

@@ -41,11 +41,12 @@ def test_a_summary_over_its_room_is_refused_with_its_size(reader: Session) -> No
         reader.consolidate(4_000, summary=FIRST * 80)
 
 
-def test_what_the_log_does_not_hold_is_refused_also_behind_an_earlier_summary(reader: Session) -> None:
+def test_what_the_log_does_not_hold_is_marked_also_behind_an_earlier_summary(reader: Session) -> None:
     reader.consolidate(4_000, summary=FIRST)
     read_pages(reader, 12, 16)
-    with pytest.raises(FoldError, match="'ZZ-9981'"):
-        reader.consolidate(4_000, summary=f"{FIRST}\nItem ZZ-9981 was bought.")
+    (tile,) = reader.consolidate(4_000, summary=f"{FIRST}\nItem ZZ-9981 was bought.")
+    assert tile.marks == ("ZZ-9981",)
+    assert tile.summary == f"{FIRST}\nItem ZZ-9981 [not in the log] was bought."
 
 
 def test_what_goes_on_behind_it_may_name_what_the_log_of_the_steps_before_holds(reader: Session) -> None:

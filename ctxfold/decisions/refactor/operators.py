@@ -10,6 +10,7 @@ from hashlib import blake2b
 from typing import assert_never
 
 from ctxfold.decisions.fold import find_stretch, find_values_in_force, keep_beside, list_values, make_tile, price_blocks
+from ctxfold.decisions.marks import MARK
 from ctxfold.decisions.memory import Batch, choose_batch, keep_memory, make_past
 from ctxfold.decisions.refactor import Case, Effect, Operator, PastCall, Refactoring, RefactorRefusal, find_fault
 from ctxfold.errors import FoldError, InputError
@@ -420,7 +421,7 @@ class _Correction:
         if not found:
             return text
         cited = "" if f"({self.ref})" in after[:12] else f" ({self.ref})"
-        return f"{before}{self.now}{cited}{after}"
+        return f"{before}{self.now}{cited}{after.removeprefix(MARK)}"
 
 
 def _rectify(case: Case, text: str, origin: Origin) -> Refactoring | RefactorRefusal:

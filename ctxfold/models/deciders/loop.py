@@ -4,7 +4,7 @@ decider decide.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -12,11 +12,13 @@ import anyio
 import anyio.to_thread
 from pydantic import BaseModel
 
+from ctxfold.decisions.marks import name_marks
 from ctxfold.errors import InvalidReply, ModelError, ModelUnavailable, StaleDecision, Unfit
 from ctxfold.models.named import add_prices, cost
 from ctxfold.models.protocol import Model, Reply, Request, Tool, Usage, Words, settle, span
 from ctxfold.prompts import prompt
 from ctxfold.session.session import Session
+from ctxfold.text.words import counted
 from ctxfold.workspace import Decider
 
 Written = TypeVar("Written", bound=BaseModel)
@@ -69,12 +71,23 @@ class ModelQuestion(Generic[Written, Made]):
             session changed meanwhile.
         fault: the fault of a reply that `apply` refuses with a plain InputError, in a few words.
         words: reads a reply that calls no tool; None reads the tool's call in words.
+        checked: returns the text of a reply whose values must be in the log of `steps`, by default of the whole path; a
+            first reply with others goes back, with them named.
     """
 
     text: str
     apply: Callable[[Session, Written], Made]
     fault: str
     words: Words | None = None
+    checked: Callable[[Written], str] | None = None
+    steps: Sequence[int] = ()
+
+    def check_values(self, session: Session, written: Written) -> None:
+        """Raise Unfit if the text of a reply holds values that the log lacks."""
+        marks = session.mark(self.checked(written), self.steps)[1] if self.checked else ()
+        if marks:
+            fault = f"inventing {counted(len(marks), 'value')}"
+            raise Unfit(f"not in the log: {name_marks(marks)}; copy values exactly, or leave them out", fault)
 
 
 class DecisionKind(Protocol[Written, Made]):
@@ -172,6 +185,7 @@ class _Conversation(Generic[Written, Made]):
     tool: str
     usage: Usage = field(default_factory=Usage)
     dollars: float | None = 0.0
+    replies: int = 0
     fault: str = ""
     refused: list[tuple[str, str]] = field(default_factory=list)
 
@@ -185,6 +199,7 @@ class _Conversation(Generic[Written, Made]):
             await self.lease(lambda session: session.keep_refused(f"{self.tool}, asked of {self.model}", kept))
 
     def count(self, reply: Reply) -> None:
+        self.replies += 1
         self.usage += reply.usage
         self.dollars = add_prices(self.dollars, cost(reply.usage, self.model) if reply.usage.prompt else 0.0)
         self.fault = "answering without its tool"
@@ -195,6 +210,8 @@ class _Conversation(Generic[Written, Made]):
         written = self.schema.model_validate(arguments)
         self.fault = self.question.fault
         try:
+            if self.replies == 1:
+                await self.lease(lambda session: self.question.check_values(session, written))
             return await self.lease(lambda session: self.question.apply(session, written))
         except Unfit as unfit:
             self.fault = unfit.fault

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import count as numbers
 from math import inf
 from typing import Any, ClassVar, TypeVar
@@ -236,12 +237,16 @@ class Remember:
                 session.consolidate(self.limit, by=by, memory=memory.model_dump(), as_of=as_of)
             return Draft(memory, as_of)
 
-        return ModelQuestion(text, apply, "its parts", lambda reply: parse_words(reply, "remember"))
+        return ModelQuestion(text, apply, "its parts", lambda reply: parse_words(reply, "remember"), _join_parts)
 
     def fall_back(self, session: Session, why: str) -> Draft:
         """Let the embedded folder consolidate."""
         session.consolidate(self.limit, by=By("embedded", f"high water; {why}" if why else "high water"))
         return self.before
+
+
+def _join_parts(written: MemoryParts) -> str:
+    return "\n".join(text for _, text in written)
 
 
 def _show_memory(memory: Memory) -> str:
@@ -290,7 +295,8 @@ def _question(
     now = " ".join(find_last_message(session, workspace)).strip() or "not said"
     log = show_log(read_records(session, steps, LONGEST), LONGEST)
     text = prompt("fold_request", steps=spans(steps), wanted=wanted, now=now, text=log, **fill_register(workspace))
-    return ModelQuestion(text, apply, "its length", lambda reply: _in_words(reply, workspace, steps))
+    words = partial(_in_words, workspace=workspace, steps=steps)
+    return ModelQuestion(text, apply, "its length", words, lambda written: written.summary, steps)
 
 
 def _in_words(reply: str, workspace: Workspace, steps: Sequence[int]) -> Mapping[str, Any]:

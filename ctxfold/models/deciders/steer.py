@@ -208,7 +208,8 @@ class Write:
 
         wanted = prompt(f"refactor_wanted_{self.operator}", **blanks)
         text = prompt("refactor_request", wanted=wanted, **_history(session, workspace, unanswered=True))
-        return ModelQuestion(text, apply, "its form", _in_words)
+        checked = None if self.operator == "fact_rectify" else lambda written: written.text
+        return ModelQuestion(text, apply, "its form", _in_words, checked)
 
     def _blanks(self, session: Session, workspace: Workspace) -> dict[str, object] | str:
         """The blanks of the request: the steps and the room; or why there is nothing to write."""

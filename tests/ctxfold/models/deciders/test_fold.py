@@ -80,15 +80,19 @@ async def test_a_planted_value_goes_back_with_its_name_and_is_never_kept(session
     assert "not in the log" in again
 
 
-async def test_a_model_that_goes_on_inventing_is_replaced_and_the_history_says_so(session: Session):
+async def test_what_a_model_invents_twice_is_kept_with_marks(session: Session):
     model = ScriptedModel(said("Paid W-8888."), said("Paid W-8888 and W-7777."), name="liar")
     planned = await Deciders(model).fold(session, 1, 3)
-    assert planned.decider == "embedded"
-    assert planned.note == "liar was refused twice, at last for inventing 2 values"
-    assert (session.history()[0].decider, session.history()[0].cause) == ("embedded", planned.note)
-    assert planned.made.origin == "embedded"
-    assert "8888" not in session.view().text + planned.note
+    assert (planned.decider, planned.note) == ("model", "")
+    assert planned.made.summary == "Paid W-8888 [not in the log] and W-7777 [not in the log]."
+    assert planned.made.marks == ("W-8888", "W-7777")
     assert len(model.requests) == 2
+
+
+async def test_a_summary_that_follows_a_malformed_reply_is_not_asked_for_again(session: Session):
+    model = ScriptedModel({"summary": 7}, said("Paid W-8888."))
+    planned = await Deciders(model).fold(session, 1, 3)
+    assert planned.made.summary == "Paid W-8888 [not in the log]."
 
 
 def high(session: Session) -> None:
@@ -122,10 +126,10 @@ async def test_above_the_mark_the_models_summary_takes_the_place_of_the_older_st
 
 async def test_above_the_mark_a_refused_model_leaves_it_to_the_embedded_folder(session: Session):
     high(session)
-    liar = ScriptedModel(said("Paid W-8888."), said("Paid W-8888."), name="liar")
-    planned = await consolidated(liar, session)
+    weak = ScriptedModel({"summary": 7}, {"summary": 7}, name="weak")
+    planned = await consolidated(weak, session)
     assert planned.decider == "embedded"
-    assert session.history()[0].cause == "high water; liar was refused twice, at last for inventing 1 value"
+    assert session.history()[0].cause == "high water; weak was refused twice, at last for its form"
     session.undo()
     unasked = await consolidated(None, session)
     assert unasked.made[-1].lines == planned.made[-1].lines
