@@ -14,6 +14,7 @@ from pydantic import ValidationError
 from ctxfold.decisions.fold import TRAIL, FoldSettings, make_tile, price_blocks
 from ctxfold.errors import FoldError, InputError
 from ctxfold.log.lines import Line
+from ctxfold.prompts import prompt
 from ctxfold.tokens import count, count_lines
 from ctxfold.view.fit import (
     Shown,
@@ -148,6 +149,26 @@ def split_blocks(blocks: Sequence[Block], budget: int, settings: FoldSettings) -
     if end == 0 or (end == 1 and isinstance(blocks[0], Tile)):
         return None
     return make_batch(blocks, end, budget, settings)
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryDue:
+    """A memory that somebody should write: the steps that it replaces, and its room in o200k tokens."""
+
+    steps: tuple[int, ...]
+    room: int
+
+    def __str__(self) -> str:
+        """The notice for a host's model, in at most 200 tokens."""
+        return prompt("memory_due", steps=spans(self.steps), room=self.room)
+
+
+def find_due(workspace: Workspace, budget: int) -> MemoryDue | None:
+    """Return the memory that the folded steps call for; None if they have one that is new enough."""
+    folded = [block for block in workspace.blocks if isinstance(block, Tile)]
+    if not is_memory_due(workspace, budget):
+        return None
+    return MemoryDue(tuple(step for block in folded for step in block.steps), memory_room(budget))
 
 
 def make_batch(blocks: Sequence[Block], end: int, budget: int, settings: FoldSettings) -> Batch:

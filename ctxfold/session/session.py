@@ -8,7 +8,7 @@ from typing import overload
 from ctxfold.decisions.extraction import Trigger
 from ctxfold.decisions.fold import SETTINGS, FoldDirective, FoldSettings
 from ctxfold.decisions.marks import mark
-from ctxfold.decisions.memory import choose_batch, read_memory
+from ctxfold.decisions.memory import MemoryDue, choose_batch, find_due, read_memory
 from ctxfold.decisions.refactor import OPERATORS, Refactored, read_operator
 from ctxfold.decisions.register import PlanGiven, Statements, Todo
 from ctxfold.errors import InputError
@@ -284,17 +284,30 @@ class Session:
         Args:
             memory: the parts `wanted`, `laid_down`, `state`, `decided`, `failed`, `said`, `facts`, `open`, `next`, as
                 of the latest step that this handle has shown; or a report in one text.
-            upto: the last step that it replaces; None for the one before the latest.
+            upto: the last step that it replaces; None for the last one that `find_due` named, else the one before the
+                latest.
             budget: tokens of the view that it is for.
             model: the model that reads the view.
             by: who wrote it, and why.
 
         Raises InputError: an unknown part, or no text at all. FoldError: there is no step to replace.
         """
-        written, last = read_memory(memory), None if upto is None else parse_step(upto)
+        written, last = read_memory(memory), self._at.noticed or None if upto is None else parse_step(upto)
         with self._at.writing() as tx:
             limit = self._limit(tx, budget, model).tokens
             return put_memory(tx, self._at, limit, written, last, by)
+
+    @check
+    def find_due(self, budget: int | None = None, model: str | None = None) -> MemoryDue | None:
+        """Return the memory that is to be written now, once for each fold that calls for one; else None."""
+        with self._at.reading() as tx:
+            limit = self._limit(tx, budget, model).tokens
+            self._at.refresh(tx)
+            due = find_due(self._at.workspace, limit)
+        if due is None or due.steps[-1] == self._at.noticed:
+            return None
+        self._at.noticed = due.steps[-1]
+        return due
 
     @check
     def plan(

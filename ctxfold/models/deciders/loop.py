@@ -19,6 +19,7 @@ from ctxfold.models.protocol import Model, Reply, Request, Tool, Usage, Words, s
 from ctxfold.prompts import prompt
 from ctxfold.session.session import Session
 from ctxfold.text.words import counted
+from ctxfold.tokens import count
 from ctxfold.workspace import Decider
 
 Written = TypeVar("Written", bound=BaseModel)
@@ -71,8 +72,9 @@ class ModelQuestion(Generic[Written, Made]):
             session changed meanwhile.
         fault: the fault of a reply that `apply` refuses with a plain InputError, in a few words.
         words: reads a reply that calls no tool; None reads the tool's call in words.
-        checked: returns the text of a reply whose values must be in the log of `steps`, by default of the whole path; a
-            first reply with others goes back, with them named.
+        checked: returns the text of a reply whose values must be in the log of `steps`, by default of the whole path.
+        room: o200k tokens of that text at most; 0 for any length. A first reply with other values, or above its room,
+            goes back once.
     """
 
     text: str
@@ -81,13 +83,19 @@ class ModelQuestion(Generic[Written, Made]):
     words: Words | None = None
     checked: Callable[[Written], str] | None = None
     steps: Sequence[int] = ()
+    room: int = 0
 
-    def check_values(self, session: Session, written: Written) -> None:
-        """Raise Unfit if the text of a reply holds values that the log lacks."""
-        marks = session.mark(self.checked(written), self.steps)[1] if self.checked else ()
+    def check_text(self, session: Session, written: Written) -> None:
+        """Raise Unfit if the text of a reply is too long or holds values that the log lacks."""
+        text = self.checked(written) if self.checked else ""
+        marks, tokens, faults = session.mark(text, self.steps)[1] if text else (), count(text), dict[str, str]()
+        if self.room and tokens > self.room:
+            faults["its length"] = f"it takes {tokens} tokens of {self.room}: leave out what matters least"
         if marks:
-            fault = f"inventing {counted(len(marks), 'value')}"
-            raise Unfit(f"not in the log: {name_marks(marks)}; copy values exactly, or leave them out", fault)
+            why = f"not in the log: {name_marks(marks)}; copy values exactly, or leave them out"
+            faults[f"inventing {counted(len(marks), 'value')}"] = why
+        if faults:
+            raise Unfit("; ".join(faults.values()), " and ".join(faults))
 
 
 class DecisionKind(Protocol[Written, Made]):
@@ -211,7 +219,7 @@ class _Conversation(Generic[Written, Made]):
         self.fault = self.question.fault
         try:
             if self.replies == 1:
-                await self.lease(lambda session: self.question.check_values(session, written))
+                await self.lease(lambda session: self.question.check_text(session, written))
             return await self.lease(lambda session: self.question.apply(session, written))
         except Unfit as unfit:
             self.fault = unfit.fault

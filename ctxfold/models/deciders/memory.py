@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import count as numbers
+from itertools import groupby
 from math import inf
 from typing import Any, ClassVar, TypeVar
 
@@ -16,7 +17,7 @@ from pydantic import BaseModel, Field
 from ctxfold.decisions.fold import find_stretch
 from ctxfold.decisions.memory import choose_batch, find_memory, is_memory_due, memory_room
 from ctxfold.decisions.reply import parse
-from ctxfold.errors import FoldError, InputError, RefError, StaleDecision, Unfit
+from ctxfold.errors import FoldError, InputError, RefError, StaleDecision
 from ctxfold.log import place_of
 from ctxfold.log.lines import AI, NOTE, USER, fence, unposed
 from ctxfold.models.deciders.loop import ModelQuestion, RequestKind
@@ -221,23 +222,16 @@ class Remember:
         log = show_log(read_records(session, self.steps), 2 * PART, RECORD)
         blanks = {"leaving": leaving, "as_of": as_of, "room": room, "characters": _CHARACTERS * room}
         text = prompt("memory_request", before=earlier, log=log, **blanks, **fill_register(workspace))
-        refused = False
 
         def apply(session: Session, written: MemoryParts) -> Draft:
-            nonlocal refused
             memory = Memory(**written.model_dump())
-            costs = count(memory.text)
-            if costs > _LONG * room and not refused:
-                refused = True
-                raise Unfit(
-                    f"it takes {costs} tokens and its room is {room}: leave out what matters least", "its length"
-                )
             if self.last:
                 by = By("model", f"high water, written by {self.model}")
                 session.consolidate(self.limit, by=by, memory=memory.model_dump(), as_of=as_of)
             return Draft(memory, as_of)
 
-        return ModelQuestion(text, apply, "its parts", lambda reply: parse_words(reply, "remember"), _join_parts)
+        words, most = partial(parse_words, tool="remember"), int(_LONG * room)
+        return ModelQuestion(text, apply, "its parts", words, _join_parts, room=most)
 
     def fall_back(self, session: Session, why: str) -> Draft:
         """Let the embedded folder consolidate."""
@@ -263,9 +257,11 @@ def plan_memory(session: Session, limit: int) -> tuple[Draft, list[tuple[int, ..
     tile = find_memory(workspace.blocks)
     before = Draft(tile.memory, tile.as_of) if tile else Draft(None, 0)
     steps = [step for block in workspace.blocks for step in block.steps if step > before.as_of]
-    parts = split_log(read_records(session, steps), PART, RECORD)
-    numbers = [tuple(dict.fromkeys(place_of(each.ref)[0] for each in part)) for part in parts]
-    return before, numbers
+    part_of = dict[int, int]()  # a step is read with the part that holds its first record
+    for number, part in enumerate(split_log(read_records(session, steps), PART, RECORD)):
+        for each in part:
+            part_of.setdefault(place_of(each.ref)[0], number)
+    return before, [tuple(steps) for _, steps in groupby(part_of, key=part_of.__getitem__)]
 
 
 def find_new_tiles(blocks: Sequence[Block], before: Sequence[Block]) -> tuple[Tile, ...]:
