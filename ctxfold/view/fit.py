@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from itertools import takewhile
 
-from ctxfold.log.lines import MEMORY, REPORT, Line, line, unposed
+from ctxfold.log.lines import MEMORY, REPORT, USER, Line, line, unposed
 from ctxfold.log.page import references_in, without_references
 from ctxfold.select import GAP, Choice, find_excerpts, pieces_of_lines, write
 from ctxfold.select.pieces import cells_of, cut_line
@@ -198,7 +198,7 @@ def condense(
         newest: the blocks after them, which are shown whole, so that nothing in them need be said again.
         room: the most o200k tokens, the addresses of the steps included.
         budget: o200k tokens of the view.
-        query: texts about the present task.
+        query: texts about the present task, the goal first; without one the first request is chosen first.
         known: a memory of these blocks that is shown before them.
 
     Returns:
@@ -219,8 +219,14 @@ def condense(
     for place in said:
         ends.setdefault(pieces[place].line, [place, place])[1] = place
     words = min(_USER_WORDS * budget, _AT_MOST * room)
+    first = [place for place in said if pieces[place].line == pieces[said[0]].line and not query[0]]
     edges = [place for places in ends.values() for place in sorted(set(places))]
-    for most, among in ((_FINDINGS * budget, findings), (_EDGES * words, edges), (words, said)):
+    for most, among in (
+        (_FINDINGS * budget, findings),
+        (_EDGES * words, first),
+        (_EDGES * words, edges),
+        (words, said),
+    ):
         choice.fill(min(room, int(most)), among)
     chosen = choice.fit(room, lambda places: _count_addressed(write(lines, pieces, places)))
     kept: list[list[Line]] = [[] for _ in blocks]
@@ -278,6 +284,12 @@ def name_steps(
     return None
 
 
+def _is_command(text: str) -> bool:
+    """Whether a message is a host's command without an argument, such as `/model`: it says nothing of the work."""
+    word = text.removeprefix(USER).strip()
+    return word.startswith("/") and word[1:].isalpha()
+
+
 def _count_addressed(lines: Sequence[Line]) -> int:
     """o200k tokens of lines under the addresses of their steps."""
     return count_lines(address_lines(lines)) + 1 if lines else 0
@@ -291,7 +303,7 @@ def _join_lines(blocks: Sequence[Shown], start: int = 0) -> tuple[list[Line], li
     at, before = start - 1, ""
     for number, block in enumerate(blocks):
         for each in block.lines:
-            if each.kind == "stub":
+            if each.kind == "stub" or (each.kind == "user" and _is_command(each.text)):
                 continue
             if _step_of(each) != before:
                 at, before = at + 1, _step_of(each)
