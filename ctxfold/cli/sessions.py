@@ -122,10 +122,10 @@ def find_transcript(host: str, file: Path | None, latest: bool) -> tuple[Transcr
 @data_command
 @transcript_options
 def import_session(file: Path | None, host: str | None, latest: bool, name: str | None, store: str | None) -> Answer:
-    """Make a session from an export, or from a host's own transcript with --from.
+    """Make a session from an export or a host's transcript.
 
-    A transcript can be read again: entries that the session holds are skipped. `ctxfold record SESSION < FILE` records
-    plain text.
+    `--from` names the host. A transcript can be read again: entries that the session holds are skipped.
+    `ctxfold record SESSION < FILE` records plain text.
     """
     import ctxfold
 
@@ -154,7 +154,7 @@ def import_session(file: Path | None, host: str | None, latest: bool, name: str 
 @session_argument
 @yes_option
 def delete(session: str, yes: bool, store: str | None) -> Answer:
-    """Delete a session and whatever only it holds; this cannot be undone."""
+    """Delete a session and what only it holds, for good."""
     import ctxfold
 
     with open_existing(session, store) as opened:
