@@ -206,7 +206,8 @@ def todo(session: Session, plan: bool, model: str | None, summary: str | None, *
             show_note("no model is set to plan with: give --add, --done, --drop, --constraint or --decision")
         ask_decider(model, "plan", session)
     intent = session.intent
-    rows = [(item.id, item.state, item.text, " ".join(item.evidence)) for item in intent.items]
+    rows: list[tuple[str, str, str, str]] = []
+    rows += [(item.id, item.state, item.text, " ".join(item.evidence)) for item in intent.items]
     for bound in (*intent.constraints, *intent.decisions):
         lifted = "lifted" if bound.lifted else "holds"
         state = f"superseded by {bound.superseded_by}" if bound.superseded_by else lifted
