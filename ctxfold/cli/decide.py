@@ -30,9 +30,7 @@ def ask_decider(model: str | None, decision: str, session: Session, *arguments: 
     return decided.made
 
 
-_query_option = click.option(
-    "--query", metavar="MESSAGE", help="List the branches, those most like the message first; nothing moves."
-)
+_query_option = click.option("--query", metavar="MESSAGE", help="List the branches, those most like it first.")
 
 
 @session_command
@@ -118,9 +116,7 @@ def extract(session: Session, refs: tuple[str, ...], need: str | None, budget: i
 @session_command
 @click.option("--first", metavar="STEP", help="The first step; the last alone if not said.")
 @click.option("--last", metavar="STEP", help="The last step; the latest if not said.")
-@click.option(
-    "--summary", metavar="TEXT", help="What replaces the steps; the model or the embedded folder writes it if not said."
-)
+@click.option("--summary", metavar="TEXT", help="What replaces the steps, if you write it yourself.")
 @model_option
 def fold(session: Session, first: str | None, last: str | None, summary: str | None, model: str | None) -> Answer:
     """Fold steps of a session into one block.
@@ -182,10 +178,8 @@ def refactor(session: Session, operator: str, text: str | None, model: str | Non
 @click.option("--add", multiple=True, metavar="TEXT", help="Add an item; may be given several times.")
 @click.option("--done", multiple=True, metavar="ID[=REF]", help="Close an item, with the ref that shows it is done.")
 @click.option("--drop", multiple=True, metavar="ID[=REF]", help="Drop an item, with the ref of the user's words.")
-@click.option(
-    "--constraint", multiple=True, metavar="[ID=]TEXT", help="Add what must hold; ID=TEXT replaces one, ID= lifts it."
-)
-@click.option("--decision", multiple=True, metavar="[ID=]TEXT", help="Add what was decided; ID as above.")
+@click.option("--constraint", multiple=True, metavar="[ID=]TEXT", help="Add what must hold; ID=TEXT replaces one.")
+@click.option("--decision", multiple=True, metavar="[ID=]TEXT", help="Add what was decided; ID= lifts one.")
 def todo(session: Session, plan: bool, model: str | None, summary: str | None, **entries: tuple[str, ...]) -> Answer:
     """Show and change a session's to-do, constraints and decisions.
 

@@ -85,9 +85,7 @@ ADDRESS = re.compile(r"s\d[\d.:s-]*|b\d+")
 @session_command
 @click.argument("what", metavar="REF_OR_QUERY", nargs=-1, required=True)
 @click.option("--limit", type=_limit, default=5, show_default=True, metavar="N", help="How many hits a search gives.")
-@click.option(
-    "--skip", type=click.IntRange(min=0), default=0, metavar="N", help="How many of the best hits to pass over."
-)
+@click.option("--skip", type=click.IntRange(min=0), default=0, metavar="N", help="How many better hits to leave out.")
 @click.option("--raw", is_flag=True, help="The bytes of a page, not the form in which it reads.")
 def recall(session: Session, what: tuple[str, ...], limit: int, skip: int, raw: bool) -> Answer:
     """Print the exact text behind a ref, or search the log for words.

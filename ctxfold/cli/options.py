@@ -26,9 +26,7 @@ Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 BUDGET = 8_000
 
 session_argument: Decorator = click.argument("session", metavar="SESSION")
-store_option: Decorator = click.option(
-    "--store", metavar="PLACE", help="A store's path or URL; the configured one if not said."
-)
+store_option: Decorator = click.option("--store", metavar="PLACE", help="The store's path or URL, if not the default.")
 json_option: Decorator = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 yes_option: Decorator = click.option("--yes", "-y", is_flag=True, help="Do not ask first.")
 budget_option: Decorator = click.option(
@@ -41,12 +39,8 @@ def model_option(function: Callable[..., Answer]) -> Callable[..., Answer]:
     and the server.
     """
 
-    @click.option(
-        "--model",
-        metavar="NAME",
-        help="The model that decides: claude-…, PROVIDER:NAME, script:FILE; default: the role's setting, else none.",
-    )
-    @click.option("--endpoint", metavar="URL", help="The server that the model is asked at, if not its provider's.")
+    @click.option("--model", metavar="NAME", help="Who decides: claude-…, PROVIDER:NAME, script:FILE.")
+    @click.option("--endpoint", metavar="URL", help="The server of the model, if not its provider's.")
     @wraps(function)
     def run(*given: Any, model: str | None, endpoint: str | None, **options: Any) -> Answer:
         if endpoint is not None and model is None:

@@ -32,16 +32,13 @@ from ctxfold.tokens import Budget
 from ctxfold.view.render import render
 from ctxfold.workspace import Tile, spans
 
+_folder = click.Path(exists=True, file_okay=False, path_type=Path)
+
 
 @data_command
 @session_argument
 @click.option("--out", type=click.Path(path_type=Path), metavar="FILE", help="Where to; SESSION.html if not said.")
-@click.option(
-    "--screenshots",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
-    metavar="FOLDER",
-    help="Pictures named after their steps, s12.png; those `ctxfold browse --screenshots` kept if not said.",
-)
+@click.option("--screenshots", type=_folder, metavar="FOLDER", help="Other pictures, named after their steps: s12.png.")
 @budget_option
 def report(session: str, out: Path | None, screenshots: Path | None, budget: int, store: str | None) -> Answer:
     """Write a session as one HTML file: its branches, the cost of its views, each step and block.

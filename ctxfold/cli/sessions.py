@@ -88,12 +88,7 @@ def export(session: str, file: Path | None, force: bool, store: str | None) -> A
 
 _TRANSCRIPT: tuple[Decorator, ...] = (
     click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path), required=False),
-    click.option(
-        "--from",
-        "host",
-        metavar="HOST",
-        help="Read a transcript as this host writes it: claude-code, codex, gemini, opencode, pi.",
-    ),
+    click.option("--from", "host", metavar="HOST", help="Who wrote it: claude-code, codex, gemini, opencode or pi."),
     click.option("--latest", is_flag=True, help="With --from: the transcript that was written to last."),
     click.option("--name", metavar="SESSION", help="The session's name; the file's or its host's own if not said."),
 )
@@ -176,15 +171,8 @@ for _name, _command in _GROUP.items():
 
 @click.command()
 @transcript_options
-@click.option(
-    "--every", type=click.FloatRange(0.05), default=0.5, show_default=True, metavar="SECONDS", help="How often to look."
-)
-@click.option(
-    "--idle",
-    type=click.FloatRange(0),
-    metavar="SECONDS",
-    help="End when nothing new came for so long; without it, at Ctrl-C.",
-)
+@click.option("--every", type=click.FloatRange(0.05), default=0.5, metavar="SECONDS", help="How often to look; 0.5.")
+@click.option("--idle", type=click.FloatRange(0), metavar="SECONDS", help="End when nothing new came for so long.")
 @store_option
 def follow(
     file: Path | None,
