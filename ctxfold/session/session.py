@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import overload
+from typing import Literal, overload
 
 from ctxfold.decisions.extraction import Trigger
 from ctxfold.decisions.fold import SETTINGS, FoldDirective, FoldSettings
@@ -15,7 +15,7 @@ from ctxfold.log import Origin, RecordRef, Ref, StepRef, parse_ref, parse_step
 from ctxfold.messages import Message
 from ctxfold.messages.apis import read_result, read_step
 from ctxfold.session.branches import Move, Topic, Wish, read_tree
-from ctxfold.session.commits import head_of, redo, undo
+from ctxfold.session.commits import head_of, void_decision
 from ctxfold.session.decide import (
     ExtractionWanted,
     RefactorWanted,
@@ -393,17 +393,17 @@ class Session:
 
     def undo(self) -> Event:
         """Void the newest decision of this branch, never a record. Returns it. Raises UndoError: none is left."""
-        with self._at.writing() as tx:
-            head, event = undo(tx, self._at.session, self._at.place(tx).head)
-            self._at.go_to(head.id)
-            return describe_event(tx, self._at.session, event, standing=False)
+        return self._void_decision("undo")
 
     def redo(self) -> Event:
         """Void the last undo. Returns the decision that holds again. Raises UndoError: nothing was undone."""
+        return self._void_decision("redo")
+
+    def _void_decision(self, by: Literal["undo", "redo"]) -> Event:
         with self._at.writing() as tx:
-            head, event = redo(tx, self._at.session, self._at.place(tx).head)
+            head, event = void_decision(tx, self._at.session, self._at.place(tx).head, by)
             self._at.go_to(head.id)
-            return describe_event(tx, self._at.session, event, standing=True)
+            return describe_event(tx, self._at.session, event, standing=by == "redo")
 
     @check
     def keep_refused(self, what: str, replies: Sequence[tuple[str, str]]) -> None:
