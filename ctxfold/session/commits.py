@@ -147,9 +147,7 @@ def rename_branch(tx: Writing, session: int, head: HeadRow, name: str) -> None:
     tx.forest.rename_head(session, head.id, name)
 
 
-def void_decision(
-    tx: Writing, session: int, here: HeadRow, by: Literal["undo", "redo"]
-) -> tuple[HeadRow, EventRow]:
+def void_decision(tx: Writing, session: int, here: HeadRow, by: Literal["undo", "redo"]) -> tuple[HeadRow, EventRow]:
     """Undo the newest decision of a branch, or redo the one undone last, as an event.
 
     The register or the cover of before is restored; steps recorded since then stay, raw. Undoing a move goes back to
