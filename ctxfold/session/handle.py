@@ -1,13 +1,21 @@
-"""`Handle`: one branch of a session as its reader and writer holds it, with the newest revision and workspace."""
+"""`Handle`: one branch of a session as its reader and writer holds it, with the newest revision and workspace; and
+`check` for the arguments of those who call it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import cache, wraps
+from inspect import signature
+from types import NoneType, UnionType
+from typing import Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from pydantic import TypeAdapter, ValidationError
 
 from ctxfold.decisions.fold import SETTINGS, FoldSettings
-from ctxfold.errors import UnknownSession
+from ctxfold.errors import InputError, UnknownSession
 from ctxfold.log import RecordRef
 from ctxfold.log.lines import followed
 from ctxfold.messages import Result
@@ -243,3 +251,53 @@ def _mark_waiting(block: Block) -> Block:
         return block
     lines = followed(block.lines)
     return replace(block, lines=lines, tokens=HEADER + sum(line.tokens for line in lines))
+
+
+P = ParamSpec("P")
+T = TypeVar("T")
+LARGEST_NUMBER = 2**31
+"""The largest whole number that is taken as an argument; no session holds as many of anything."""
+_SHOWN = 40
+"""Characters of a wrong argument that its error shows."""
+
+
+def check(function: Callable[P, T]) -> Callable[P, T]:
+    """Make a function check its arguments against its annotations. Raises InputError: an argument of another type."""
+
+    @cache
+    def read_types() -> tuple[Any, dict[str, Any]]:
+        return signature(function), get_type_hints(function)
+
+    @wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> T:
+        form, hints = read_types()
+        for name, value in form.bind(*args, **kwargs).arguments.items():
+            if name in hints and not is_of_type(value, hints[name]):
+                given = repr(value) if isinstance(value, str) and len(value) <= _SHOWN else type(value).__name__
+                raise InputError(f"{name} must be {_describe_type(hints[name])}, not {given}")
+        return function(*args, **kwargs)
+
+    return call
+
+
+def is_of_type(value: object, hint: Any) -> bool:
+    """Return whether a value is of an annotated type, and no number beyond `LARGEST_NUMBER`."""
+    try:
+        _make_adapter(hint).validate_python(value, strict=True)
+    except ValidationError:
+        return False
+    return not (isinstance(value, int) and abs(value) > LARGEST_NUMBER)
+
+
+_make_adapter = cache(TypeAdapter[Any])
+
+
+def _describe_type(hint: Any) -> str:
+    """An annotated type in words."""
+    origin = get_origin(hint)
+    if origin in (Union, UnionType):
+        return " or ".join(map(_describe_type, get_args(hint)))
+    if origin is Literal:
+        return f"one of {', '.join(get_args(hint))}"
+    names: dict[Any, str] = {str: "text", NoneType: "None", Sequence: "a list"}
+    return names.get(origin or hint) or str(getattr(hint, "__name__", hint))

@@ -30,8 +30,8 @@ from ctxfold.session.decide import (
     move_branch,
     set_plan,
 )
-from ctxfold.session.handle import Handle
-from ctxfold.session.open import check, check_utf8, forget_pictures, keep_picture, open_handle
+from ctxfold.session.handle import Handle, check
+from ctxfold.session.open import check_utf8, forget_pictures, keep_picture, open_handle
 from ctxfold.session.recall import Hit, Recalled, list_named, recall, search
 from ctxfold.session.record import COMPACTION, Draft, drafts_of, read_calls, record, record_messages
 from ctxfold.session.redact import Redaction, redact
