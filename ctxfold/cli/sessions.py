@@ -325,7 +325,7 @@ def _read_steps(text: str) -> list[Mapping[str, Any]]:
 
 def _check_step(value: object, number: int) -> Mapping[str, Any]:
     """A step as `Session.record_step` takes it: whole, so that of several none is recorded where one is refused."""
-    from ctxfold.messages.apis import read_step
+    from ctxfold.session.record import read_step
 
     names = {"explanation", "calls", "results", "found"}
     if not isinstance(value, dict) or not value or set(value) - names:

@@ -13,7 +13,6 @@ from ctxfold.decisions.register import PlanGiven, Statements, Todo
 from ctxfold.errors import InputError
 from ctxfold.log import Origin, RecordRef, Ref, StepRef, parse_ref, parse_step
 from ctxfold.messages import Message
-from ctxfold.messages.apis import read_result, read_step
 from ctxfold.session.branches import Move, Topic, Wish, read_tree
 from ctxfold.session.commits import head_of, void_decision
 from ctxfold.session.decide import (
@@ -33,7 +32,15 @@ from ctxfold.session.decide import (
 from ctxfold.session.handle import Handle, check
 from ctxfold.session.open import check_utf8, forget_pictures, keep_picture, open_handle
 from ctxfold.session.recall import Hit, Recalled, list_named, recall, search
-from ctxfold.session.record import COMPACTION, Draft, drafts_of, read_calls, record, record_messages
+from ctxfold.session.record import (
+    COMPACTION,
+    Draft,
+    drafts_of,
+    read_calls,
+    read_result,
+    read_step,
+    record_messages,
+)
 from ctxfold.session.redact import Redaction, redact
 from ctxfold.session.register import put_refused
 from ctxfold.session.telling import Event, describe_event, read_history
@@ -178,12 +185,10 @@ class Session:
 
         Raises RefError: a result that answers no call of the step.
         """
-        made = drafts_of(read_step(explanation, calls, results))
-        made += [Draft("note", "model", found)] if found.strip() else []
+        drafts = drafts_of(read_step(explanation, calls, results))
+        drafts += [Draft("note", "model", found)] if found.strip() else []
         with self._at.writing() as tx:
-            taken = record(tx, self._at.place(tx), made, fills=True)
-            self._at.take_in(taken)
-            return StepRef(taken.step.n)
+            return StepRef(self._at.record(tx, drafts, fills=True).step.n)
 
     @check
     def record_reply(self, text: str) -> RecordRef:
@@ -217,8 +222,7 @@ class Session:
 
     def _record_one(self, draft: Draft, *, fills: bool) -> RecordRef:
         with self._at.writing() as tx:
-            taken = record(tx, self._at.place(tx), [draft], fills=fills)
-            self._at.take_in(taken)
+            taken = self._at.record(tx, [draft], fills=fills)
             return RecordRef(taken.step.n, taken.last)
 
     @check

@@ -16,6 +16,7 @@ from ctxfold.log.lines import text_of
 from ctxfold.log.page import page_of
 from ctxfold.session.load import lines_at
 from ctxfold.session.recall import load_records, rank_records, recall
+from ctxfold.session.record import match_calls
 from ctxfold.store.rows import Reading
 from ctxfold.store.tables import StoredRecord
 from ctxfold.text.words import is_common
@@ -98,18 +99,16 @@ def read_case(
     """Return a workspace with the evidence of its records. The case may read through `tx` while it is open."""
     steps = [step for block in workspace.blocks for step in block.steps]
     records = tx.log.records(session, steps)
-    results: dict[tuple[int, str | None], list[StoredRecord]] = {}
-    for record in records:
-        if record.kind == "result":
-            results.setdefault((record.step, record.call_id), []).append(record)
+    answers: dict[int, StoredRecord] = {}
+    for result, call in match_calls(records):
+        answers.setdefault(call.id, result)
     calls: list[PastCall] = []
     for record in records:
         if record.kind == "call":
-            came = results.get((record.step, record.call_id))
-            result = came.pop(0) if came else None
-            text = None if result is None else tx.log.text(result.entry)
-            page = result is not None and result.origin == "page"
-            calls.append(read_past_call(record.step, tx.log.text(record.entry), text, page))
+            answer = answers.get(record.id)
+            text = None if answer is None else tx.log.text(answer.entry)
+            is_page = answer is not None and answer.origin == "page"
+            calls.append(read_past_call(record.step, tx.log.text(record.entry), text, is_page))
     return Case(
         workspace,
         tuple(calls),
