@@ -298,6 +298,18 @@ FAULTS: Mapping[str, tuple[type[ModelError], str]] = {
 """What can go wrong with a server: the error, and its line with the next move. No line repeats a key or the request."""
 
 
+_STATUSES = {401: "key", 402: "credit", 403: "key", 404: "api", 405: "api", 413: "size", 429: "rate"}
+
+
+def find_kind(error: Exception, kinds: Mapping[str, str]) -> str:
+    """Return the kind in `FAULTS` of a library's error: by the name of its class in `kinds`, else by its status."""
+    for each in type(error).__mro__:
+        if each.__name__ in kinds:
+            return kinds[each.__name__]
+    status = getattr(error, "status_code", None) or 0
+    return _STATUSES.get(status) or ("busy" if status >= 500 else "request" if status else "other")
+
+
 def make_fault(kind: str, endpoint: Endpoint, model: str, seconds: float | None = None, **facts: object) -> ModelError:
     """The error of one kind of `FAULTS`. `seconds`: how long the server asks to wait; None if it does not say."""
     error, line = FAULTS[kind]

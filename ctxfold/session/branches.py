@@ -119,7 +119,7 @@ def move(tx: Writing, session: int, here: HeadRow, wish: BranchMove) -> tuple[He
             name = _choose_name(heads, wish.to, "branch")
             there = HeadRow(len(heads) + 1, name, origin.topic, state.seq, time.time())
             tx.forest.add_head(session, there)
-        case "new_topic":
+        case _:
             topic = TopicRow(len(tx.forest.topics(session)) + 1, _choose_name(heads, wish.to, "topic"))
             tx.forest.add_topic(session, topic)
             there, state = (

@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import Any
 
 from ctxfold.errors import RefError
-from ctxfold.log import UNTRUSTED, Address, BlockRef, RangeRef, RecordRef, StepRef, StretchRef
+from ctxfold.log import UNTRUSTED, Address, RangeRef, RecordRef, StepRef, StretchRef
 from ctxfold.log.json import line_form, parse
 from ctxfold.log.lines import fence, unposed
 from ctxfold.log.page import page_of
@@ -72,7 +72,7 @@ def recall(tx: Reading, session: int, ref: Address, branch: str, reading: bool =
             if not numbers or ref.last > newest:
                 raise RefError(_explain_unknown(tx, session, str(ref)))
             text = _join_branches(tx, session, numbers, branch, reading)
-        case BlockRef():
+        case _:
             blocks = tx.cover.tile_numbers(session)
             if ref.block not in blocks:
                 newest_block = f"the newest of this session is b{blocks[-1]}" if blocks else "nothing is folded yet"
