@@ -14,7 +14,7 @@ from pydantic import BaseModel
 
 from ctxfold.errors import InvalidReply, ModelError, ModelUnavailable, StaleDecision, Unfit
 from ctxfold.models.named import add_prices, cost
-from ctxfold.models.protocol import Model, Reply, Request, Tool, Usage, Words, settle, span
+from ctxfold.models.protocol import Model, Reply, Request, Tool, Usage, Words, ask, span
 from ctxfold.prompts import prompt
 from ctxfold.session.session import Session
 from ctxfold.workspace import Decider
@@ -148,7 +148,7 @@ async def _decide(model: Model | None, lease: SessionLease, decision: DecisionKi
     messages = [{"role": "user", "content": [{"type": "text", "text": question.text}]}]
     request = Request(decision.kind.system, messages, decision.kind.tool, max_tokens=_REPLY)
     try:
-        made = await settle(model, request, asked.take, asked.count, question.words, asked.refuse)
+        made: Made = await ask(model, request, asked.take, asked.count, question.words, asked.refuse)
         return Decided(made, "model", "", asked.usage, asked.dollars)
     except InvalidReply:
         note = f"{model.name} was refused twice, at last for {asked.fault}"
