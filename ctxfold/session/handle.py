@@ -34,7 +34,7 @@ DEFAULT_BUDGET = 8000
 _REACH = 4
 """A view may show this many times its budget in blocks, shortened: so many tokens are loaded for it."""
 _EXCESS = 3
-"""Loaded blocks beyond this many times the wanted tokens are loaded anew, so that memory stays bounded."""
+"""Blocks that grew to this many times the tokens of the last load are loaded anew, so that memory stays bounded."""
 _SETTLING = 8
 """The newest blocks that a reply may settle: calls older than that have answers."""
 
@@ -59,7 +59,7 @@ class Handle:
         self._head: HeadRow | None = None
         self._workspace = Workspace()
         self._loaded = 0  # o200k tokens of the loaded blocks
-        self._floor = (0, 0)  # the reach of the last load, and the tokens that it loaded
+        self._most = 0  # o200k tokens of loaded blocks above which they are loaded anew
         self._planned = 0  # the event of the intent in the workspace
         self._waiting = 0  # calls of the tip without a result
         self._newest = 0  # the newest event that was seen
@@ -129,18 +129,18 @@ class Handle:
         `reach`: o200k tokens of the view that is wanted; `upto`: a step that must be among the blocks.
         """
         newest = self.look(tx)
-        wanted = max(REACH, _REACH * reach)
-        again = self._is_short(reach, upto) or self._is_long(reach, wanted)
-        if self._state is not None and self._head is not None and self._newest == newest and not again:
+        is_other_reach = self._lacks_blocks(reach, upto) or self._loaded > self._most
+        if self._state is not None and self._head is not None and self._newest == newest and not is_other_reach:
             self._head = replace(self._head, seq=self._state.seq)
             return self._state
         self._newest, self._head = newest, head_of(tx, self.session, self.branch)
         state = state_of(tx, self.session, self._head)
-        if self._state is None or self._state.seq != state.seq or again:
+        if self._state is None or self._state.seq != state.seq or is_other_reach:
+            wanted = max(REACH, _REACH * reach)
             loaded = load(tx, self.session, state, wanted, upto)
             self._workspace = replace(loaded, guidance=load_guidance_at(tx, self.session, state.guide))
             self._loaded = self._workspace.tokens
-            self._floor = (wanted, self._loaded)
+            self._most = _EXCESS * max(self._loaded, wanted)
             self._state, self._planned = state, 0
             self._waiting = count_waiting(tx, self.session, state.tip)
             self.seen = self.seen or state.tip
@@ -150,19 +150,12 @@ class Handle:
             self._planned = planned
         return state
 
-    def _is_short(self, reach: int, upto: int | None) -> bool:
+    def _lacks_blocks(self, reach: int, upto: int | None) -> bool:
         """Whether older blocks are needed that are not loaded."""
-        workspace = self._workspace
+        workspace, wanted = self._workspace, _REACH * reach
         if workspace.older is None:
             return False
-        return count_reach(workspace.blocks, _REACH * reach) < _REACH * reach or (
-            upto is not None and workspace.holding(upto) is None
-        )
-
-    def _is_long(self, reach: int, wanted: int) -> bool:
-        """Whether far more is loaded than wanted. Steps that are long count at once: a fresh load is not repeated."""
-        asked, least = self._floor
-        return self._loaded > _EXCESS * max(REACH, _EXCESS * reach) and (asked > wanted or self._loaded > 2 * least)
+        return count_reach(workspace.blocks, wanted) < wanted or (upto is not None and workspace.holding(upto) is None)
 
     def place(self, tx: Reading, upto: int | None = None) -> Branch:
         """Return where recording and deciding happen now; `upto` is a step that must be loaded."""
