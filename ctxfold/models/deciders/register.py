@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from pydantic import BaseModel, Field
 
@@ -63,13 +63,6 @@ class PlanWritten(BaseModel, frozen=True, extra="forbid"):
         entries = (*self.todo, *self.constraints, *self.decisions)
         return "\n".join([self.summary, self.goal, *(entry.text for entry in entries)])
 
-    @property
-    def given(self) -> dict[str, Any]:
-        """Its arguments for `Session.plan`."""
-        entries = {"todo": self.todo, "constraints": self.constraints, "decisions": self.decisions}
-        written = {name: [entry.given() for entry in each] for name, each in entries.items()}
-        return {"summary": self.summary, "goal": self.goal.strip() or None, **written}
-
 
 class LinesChosen(BaseModel, frozen=True, extra="forbid"):
     """The choice of a model; empty if nothing serves."""
@@ -100,7 +93,8 @@ class PlanQuestion:
                 raise StaleDecision("the user spoke while the plan was written; plan again")
             check_summary("plan", written.texts, source, frozenset(steps))
             by = By("model", f"{_explain(self.trigger)}; written by {self.model}")
-            return session.plan(**written.given, by=by, trigger=self.trigger)
+            entries = (written.todo, written.constraints, written.decisions)
+            return session.plan(written.summary, *entries, by, self.trigger, written.goal)
 
         course, new = intent.summary or "nothing yet", show_log(unread, NEW)
         text = prompt("plan_request", course=course, new=new, **blanks)
