@@ -60,10 +60,6 @@ def merge_by_id(known: Iterable[T], changed: Iterable[T]) -> tuple[T, ...]:
     return tuple(fresh.pop(each.id, each) for each in known) + tuple(fresh.values())
 
 
-Todo = Sequence[str | Mapping[str, Any]]
-"""A to-do as callers give it: texts, or `{"id"?, "text"?, "state"?, "evidence"?}`."""
-Statements = Sequence[str | Mapping[str, Any]]
-"""Constraints or decisions as callers give them: texts, or `{"id"?, "text"?, "state"?, "supersedes"?, "ref"?}`."""
 _TEXT = 2_000
 """Characters of an entry's text that are kept."""
 
@@ -127,6 +123,12 @@ class StatementWritten(_EntryWritten, frozen=True):
     state: Literal["holds", "lifted"] | None = Field(default=None, description="Only where it changes.")
     supersedes: StrictStr = Field(default="", description="The id of the one whose place it takes.")
     ref: StrictStr = Field(default="", description="Where its words stand, as s12.1.")
+
+
+Todo = Sequence[str | Mapping[str, Any] | ItemWritten]
+"""A to-do as callers give it: texts, or `{"id"?, "text"?, "state"?, "evidence"?}`."""
+Statements = Sequence[str | Mapping[str, Any] | StatementWritten]
+"""Constraints or decisions as callers give them: texts, or `{"id"?, "text"?, "state"?, "supersedes"?, "ref"?}`."""
 
 
 def read_entries(kind: type[G], given: Sequence[object], what: str) -> list[G]:

@@ -175,10 +175,10 @@ def list_blocks(message: PromptMessage) -> list[dict[str, Any]]:
     return [{"type": "text", "text": content}] if isinstance(content, str) else [dict(block) for block in content]
 
 
-async def settle(
+async def ask(
     model: Model,
     request: Request,
-    take: Callable[[Mapping[str, Any]], Awaitable[Decision]],
+    take: Callable[[Mapping[str, Any]], Awaitable[Decision] | Decision],
     seen: Callable[[Reply], None],
     words: Words | None = None,
     refuse: Refuse | None = None,
@@ -188,8 +188,8 @@ async def settle(
     Args:
         model: the model to ask.
         request: the question.
-        take: makes the decision from a reply's arguments, and may apply it. It refuses them by raising pydantic's
-            ValidationError or an InputError.
+        take: makes the decision from a reply's arguments, and may apply it; it may be async. It refuses them by raising
+            pydantic's ValidationError or an InputError.
         seen: receives each reply as it arrives, unfit ones too, so that no usage is lost.
         words: reads a reply that calls no tool; None reads the one form that every tool has in words.
         refuse: receives each reply that does not fit, and the reason.
@@ -206,7 +206,8 @@ async def settle(
             facts["gen_ai.usage.output_tokens"] = reply.usage.output
         seen(reply)
         try:
-            return await take(_read_arguments(reply, request.tool.name, words))
+            taken = take(_read_arguments(reply, request.tool.name, words))
+            return await taken if isinstance(taken, Awaitable) else taken
         except ValidationError as error:
             reason, fault = _list_faults(error)
         except InputError as error:
@@ -219,22 +220,6 @@ async def settle(
     raise InvalidReply(
         f"{model.name} twice gave a decision that does not fit ({fault}): ask again, or name another model"
     )
-
-
-async def ask(
-    model: Model,
-    request: Request,
-    validate: Callable[[Mapping[str, Any]], Decision],
-    seen: Callable[[Reply], None],
-    words: Words | None = None,
-    refuse: Refuse | None = None,
-) -> Decision:
-    """`settle` for a decision that is only checked, for example by `SomeDecision.model_validate`, and returned."""
-
-    async def take(arguments: Mapping[str, Any]) -> Decision:
-        return validate(arguments)
-
-    return await settle(model, request, take, seen, words, refuse)
 
 
 def _read_arguments(reply: Reply, tool: str, words: Words | None) -> Mapping[str, Any]:
@@ -296,6 +281,18 @@ FAULTS: Mapping[str, tuple[type[ModelError], str]] = {
     "other": (ModelError, "{model} could not be asked ({hint}): run ctxfold doctor"),
 }
 """What can go wrong with a server: the error, and its line with the next move. No line repeats a key or the request."""
+
+
+_STATUSES = {401: "key", 402: "credit", 403: "key", 404: "api", 405: "api", 413: "size", 429: "rate"}
+
+
+def find_kind(error: Exception, kinds: Mapping[str, str]) -> str:
+    """Return the kind in `FAULTS` of a library's error: by the name of its class in `kinds`, else by its status."""
+    for each in type(error).__mro__:
+        if each.__name__ in kinds:
+            return kinds[each.__name__]
+    status = getattr(error, "status_code", None) or 0
+    return _STATUSES.get(status) or ("busy" if status >= 500 else "request" if status else "other")
 
 
 def make_fault(kind: str, endpoint: Endpoint, model: str, seconds: float | None = None, **facts: object) -> ModelError:

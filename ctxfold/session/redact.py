@@ -16,6 +16,7 @@ from ctxfold.log.lines import Line, blobs, lines_of
 from ctxfold.session.branches import MAIN
 from ctxfold.session.commits import GENESIS, NAMES, Happened, advance, dump_payload, head_of, state_of
 from ctxfold.session.load import dump_lines, load_lines
+from ctxfold.session.recall import find_leaves
 from ctxfold.session.transfer import dump_session, store_session
 from ctxfold.session.verify import replay
 from ctxfold.store.codec import encode
@@ -248,17 +249,8 @@ def _find_quotes(text: str, lines: RangeRef | None) -> set[str]:
     if tree is None:
         found |= {line.strip() for line in text.split("\n") if line not in kept}
     else:
-        found |= set(map(str, _leaves(tree)))
+        found |= set(map(str, find_leaves(tree)))
     return {quote for quote in found if len(quote) >= LEAST}
-
-
-def _leaves(tree: Any) -> Iterator[Any]:
-    """The scalars of a tree."""
-    if isinstance(tree, dict | list):
-        for each in tree.values() if isinstance(tree, dict) else tree:
-            yield from _leaves(each)
-    else:
-        yield tree
 
 
 def _blank_lines(text: str, ref: RangeRef) -> str:

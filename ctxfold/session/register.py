@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, is_dataclass, replace
+from dataclasses import asdict, replace
 from functools import cache
-from types import UnionType
-from typing import Any, TypeVar, cast, get_args, get_origin, get_type_hints
+from typing import Any, TypeVar, cast
+
+from pydantic import TypeAdapter, ValidationError
 
 from ctxfold.decisions.extraction import extract
 from ctxfold.decisions.refactor import VERSION as REFACTORINGS_VERSION
@@ -195,23 +196,9 @@ def _note(tx: Writing, place: Branch, what: Happened) -> State:
 def load_value(hint: type[T], tree: Any) -> T:
     """Read a value of a dataclass type from JSON made by `dataclasses.asdict`. Raises CorruptStore."""
     try:
-        return cast(T, _load(hint, tree))
-    except (KeyError, TypeError, ValueError) as error:
+        return cast(T, _make_adapter(hint).validate_python(tree))
+    except ValidationError as error:
         raise CorruptStore(f"a value of {hint.__name__} does not read back; restore a copy of the store") from error
 
 
-_hints_of = cache(get_type_hints)
-
-
-def _load(hint: Any, tree: Any) -> Any:
-    inner = get_args(hint)
-    if get_origin(hint) is UnionType:
-        return None if tree is None else _load(inner[0], tree)
-    if get_origin(hint) is tuple:
-        kinds = inner[:1] * len(tree) if inner[-1] is Ellipsis else inner
-        return tuple(_load(kind, each) for kind, each in zip(kinds, tree, strict=True))
-    if is_dataclass(hint):
-        kind = cast(Any, hint)
-        hints = _hints_of(kind)
-        return kind(**{name: _load(hints[name], each) for name, each in tree.items()})
-    return tree
+_make_adapter = cache(TypeAdapter[Any])

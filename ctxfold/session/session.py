@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import overload
+from typing import Literal, overload
 
 from ctxfold.decisions.extraction import Trigger
 from ctxfold.decisions.fold import SETTINGS, FoldDirective, FoldSettings
@@ -14,9 +14,8 @@ from ctxfold.decisions.register import PlanGiven, Statements, Todo
 from ctxfold.errors import InputError
 from ctxfold.log import Origin, RecordRef, Ref, StepRef, parse_ref, parse_step
 from ctxfold.messages import Message
-from ctxfold.messages.apis import read_result, read_step
 from ctxfold.session.branches import Move, Topic, Wish, read_tree
-from ctxfold.session.commits import head_of, redo, undo
+from ctxfold.session.commits import head_of, void_decision
 from ctxfold.session.decide import (
     ExtractionWanted,
     RefactorWanted,
@@ -33,10 +32,18 @@ from ctxfold.session.decide import (
     put_memory,
     set_plan,
 )
-from ctxfold.session.handle import Handle
-from ctxfold.session.open import check, check_utf8, forget_pictures, keep_picture, open_handle
+from ctxfold.session.handle import Handle, check
+from ctxfold.session.open import check_utf8, forget_pictures, keep_picture, open_handle
 from ctxfold.session.recall import Hit, Recalled, list_named, recall, search
-from ctxfold.session.record import COMPACTION, Draft, drafts_of, read_calls, record, record_messages
+from ctxfold.session.record import (
+    COMPACTION,
+    Draft,
+    drafts_of,
+    read_calls,
+    read_result,
+    read_step,
+    record_messages,
+)
 from ctxfold.session.redact import Redaction, redact
 from ctxfold.session.register import put_refused
 from ctxfold.session.sources import read_evidence
@@ -182,12 +189,10 @@ class Session:
 
         Raises RefError: a result that answers no call of the step.
         """
-        made = drafts_of(read_step(explanation, calls, results))
-        made += [Draft("note", "model", found)] if found.strip() else []
+        drafts = drafts_of(read_step(explanation, calls, results))
+        drafts += [Draft("note", "model", found)] if found.strip() else []
         with self._at.writing() as tx:
-            taken = record(tx, self._at.place(tx), made, fills=True)
-            self._at.take_in(taken)
-            return StepRef(taken.step.n)
+            return StepRef(self._at.record(tx, drafts, fills=True).step.n)
 
     @check
     def record_reply(self, text: str) -> RecordRef:
@@ -221,8 +226,7 @@ class Session:
 
     def _record_one(self, draft: Draft, *, fills: bool) -> RecordRef:
         with self._at.writing() as tx:
-            taken = record(tx, self._at.place(tx), [draft], fills=fills)
-            self._at.take_in(taken)
+            taken = self._at.record(tx, [draft], fills=fills)
             return RecordRef(taken.step.n, taken.last)
 
     @check
@@ -446,17 +450,17 @@ class Session:
 
     def undo(self) -> Event:
         """Void the newest decision of this branch, never a record. Returns it. Raises UndoError: none is left."""
-        with self._at.writing() as tx:
-            head, event = undo(tx, self._at.session, self._at.place(tx).head)
-            self._at.go_to(head.id)
-            return describe_event(tx, self._at.session, event, standing=False)
+        return self._void_decision("undo")
 
     def redo(self) -> Event:
         """Void the last undo. Returns the decision that holds again. Raises UndoError: nothing was undone."""
+        return self._void_decision("redo")
+
+    def _void_decision(self, by: Literal["undo", "redo"]) -> Event:
         with self._at.writing() as tx:
-            head, event = redo(tx, self._at.session, self._at.place(tx).head)
+            head, event = void_decision(tx, self._at.session, self._at.place(tx).head, by)
             self._at.go_to(head.id)
-            return describe_event(tx, self._at.session, event, standing=True)
+            return describe_event(tx, self._at.session, event, standing=by == "redo")
 
     @check
     def keep_refused(self, what: str, replies: Sequence[tuple[str, str]]) -> None:

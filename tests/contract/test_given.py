@@ -13,7 +13,7 @@ import ctxfold
 from ctxfold import CtxfoldError, Session, verify_session
 from ctxfold.cli.report import report_session
 from ctxfold.errors import InputError, RefError
-from ctxfold.session.open import is_of_type
+from ctxfold.session.handle import is_of_type
 
 HUGE = 10**5_000
 """A number that Python does not write out."""

@@ -15,7 +15,7 @@ from pydantic import BaseModel
 from ctxfold.decisions.marks import name_marks
 from ctxfold.errors import InvalidReply, ModelError, ModelUnavailable, StaleDecision, Unfit
 from ctxfold.models.named import add_prices, cost
-from ctxfold.models.protocol import Model, Reply, Request, Tool, Usage, Words, settle, span
+from ctxfold.models.protocol import Model, Reply, Request, Tool, Usage, Words, ask, span
 from ctxfold.prompts import prompt
 from ctxfold.session.session import Session
 from ctxfold.text.words import counted
@@ -165,11 +165,12 @@ async def _decide(model: Model | None, lease: SessionLease, decision: DecisionKi
     if model is None or isinstance(question, str):
         note = "" if model is None else f"{model.name} was not asked: {question}"
         return Decided(await lease(lambda session: decision.fall_back(session, note)), "embedded", note)
-    asked = _Conversation(question, decision.kind.schema, lease, model.name, decision.kind.tool.name)
+    kind = decision.kind
+    asked = _Conversation(question, kind, lease, model.name)
     messages = [{"role": "user", "content": [{"type": "text", "text": question.text}]}]
-    request = Request(decision.kind.system, messages, decision.kind.tool, max_tokens=_REPLY)
+    request = Request(kind.system, messages, kind.tool, max_tokens=_REPLY)
     try:
-        made = await settle(model, request, asked.take, asked.count, question.words, asked.refuse)
+        made: Made = await ask(model, request, asked.take, asked.count, question.words, asked.refuse)
         return Decided(made, "model", "", asked.usage, asked.dollars)
     except InvalidReply:
         note = f"{model.name} was refused twice, at last for {asked.fault}"
@@ -187,10 +188,9 @@ class _Conversation(Generic[Written, Made]):
     """One question in progress: its cost so far, and the fault of the last reply."""
 
     question: ModelQuestion[Written, Made]
-    schema: type[Written]
+    kind: RequestKind[Written]
     lease: SessionLease
     model: str
-    tool: str
     usage: Usage = field(default_factory=Usage)
     dollars: float | None = 0.0
     replies: int = 0
@@ -204,7 +204,9 @@ class _Conversation(Generic[Written, Made]):
         """Commit the replies refused since the last call, before the event of the decision."""
         if self.refused:
             kept, self.refused = self.refused, []
-            await self.lease(lambda session: session.keep_refused(f"{self.tool}, asked of {self.model}", kept))
+            await self.lease(
+                lambda session: session.keep_refused(f"{self.kind.tool.name}, asked of {self.model}", kept)
+            )
 
     def count(self, reply: Reply) -> None:
         self.replies += 1
@@ -215,7 +217,7 @@ class _Conversation(Generic[Written, Made]):
     async def take(self, arguments: Mapping[str, Any]) -> Made:
         await self.keep_refused()
         self.fault = "its form"
-        written = self.schema.model_validate(arguments)
+        written = self.kind.schema.model_validate(arguments)
         self.fault = self.question.fault
         try:
             if self.replies == 1:
