@@ -133,7 +133,9 @@ def fold(session: Session, first: str | None, last: str | None, summary: str | N
     start, end = (None if step is None else parse_step(step) for step in (first, last))
     tile = ask_decider(model, "fold", session, start, end) if summary is None else session.fold(summary, start, end)
     notes = [f"not in the log, and marked so: {name_marks(tile.marks)}"] if tile.marks else []
-    return Answer(tile, [f"{tile.id} stands for {spans(tile.steps)}: {tile.tokens:,} tokens, raw {tile.raw:,}"], notes=notes)
+    return Answer(
+        tile, [f"{tile.id} stands for {spans(tile.steps)}: {tile.tokens:,} tokens, raw {tile.raw:,}"], notes=notes
+    )
 
 
 _OPERATORS = (

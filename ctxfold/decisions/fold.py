@@ -101,12 +101,14 @@ class FoldSettings:
         to: the low-water mark, a share of the budget, down to which they are folded.
         depth: the newest steps that always stay in full.
         window: the most steps that one consolidation folds; 0 for no limit.
+        micro: whether each step is folded alone once the next is recorded (granular condensation; AgentFold).
     """
 
     at: float = 0.90
     to: float = 0.60
     depth: int = 1
     window: int = 0
+    micro: bool = False
 
     def __post_init__(self) -> None:
         if not 0 < self.to < self.at <= 1 or self.depth < 1 or self.window < 0:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, overload
 
+from ctxfold.config import read_fold_table
 from ctxfold.decisions.extraction import Trigger
-from ctxfold.decisions.fold import SETTINGS, FoldDirective, FoldSettings
+from ctxfold.decisions.fold import FoldDirective, FoldSettings
 from ctxfold.decisions.marks import mark
 from ctxfold.decisions.memory import MemoryDue, choose_batch, find_due, read_memory
 from ctxfold.decisions.refactor import OPERATORS, Refactored, read_operator
@@ -88,7 +89,7 @@ class Session:
         store: str | None = None,
         *,
         create: bool = True,
-        settings: FoldSettings = SETTINGS,
+        settings: FoldSettings | None = None,
     ) -> Session:
         """Open a session, or create it.
 
@@ -97,12 +98,12 @@ class Session:
             goal: the purpose; it revises another goal of the branch.
             store: a path, a URL or `:memory:`; None for the configured default.
             create: whether a missing session is created.
-            settings: when and how far this handle folds.
+            settings: when and how far this handle folds; None for the table `fold` of the settings file.
 
         Raises: SessionNameError: not a name. UnknownSession: it does not exist and `create` is off. StoreError: the
             store cannot be used.
         """
-        return cls(name, *check(open_handle)(name, goal, store, create, settings))
+        return cls(name, *check(open_handle)(name, goal, store, create, settings or FoldSettings(**read_fold_table())))
 
     @property
     def goal(self) -> str:

@@ -64,13 +64,11 @@ class Deciders:
     Args:
         model: one model, or one for each role; None for the embedded deciders.
         seconds: the time that one call waits for all its replies; None for no limit.
-        micro: whether `maintain` folds each step alone once the next is recorded (AgentFold's granular condensation).
     """
 
-    def __init__(self, model: Model | Roles | None, seconds: float | None = None, *, micro: bool = False) -> None:
+    def __init__(self, model: Model | Roles | None, seconds: float | None = None) -> None:
         self._roles = Roles.of(model)
         self._seconds = seconds
-        self._micro = micro
         self._planned = WeakKeyDictionary[Session, str]()
 
     @property
@@ -143,7 +141,7 @@ class Deciders:
         lease, roles, clock = lease_of(session), self._roles, self._clock()
         limit = Budget.of(await lease(lambda session: session.budget) if budget is None else budget, model).tokens
         folded, spent = tuple[Tile, ...](), list[Decided[Any]]()
-        step = await lease(find_micro) if self._micro else 0
+        step = await lease(find_micro)
         if step:
             alone = await decide(clock(roles.folder), lease, Fold(name_of(roles.folder), step, step))
             folded, spent = (alone.made,), [alone]

@@ -130,6 +130,8 @@ def list_steps(workspace: Workspace) -> tuple[int, ...]:
 
 Made = TypeVar("Made")
 
+_MICRO = 100
+"""o200k tokens of a step from which folding it alone saves something."""
 MICRO, MACRO = 120, 800
 """o200k tokens of a summary that a model is asked to keep within, for one step and for several."""
 LONGEST = 100_000
@@ -271,10 +273,10 @@ def find_new_tiles(blocks: Sequence[Block], before: Sequence[Block]) -> tuple[Ti
 
 
 def find_micro(session: Session) -> int:
-    """Return the step to fold alone, or 0: the one before the latest if it is long and the user did not answer it."""
-    match session.workspace.blocks:
-        case [*_, RawStep(steps=(step,)) as before, latest] if before.tokens > 2 * MICRO:
-            return 0 if any(line.kind == "user" for line in latest.lines) else step
+    """Return the step to fold alone, the one before the latest; 0 without the setting, or where that saves nothing."""
+    match session.workspace.blocks if session.settings.micro else ():
+        case [*_, RawStep(steps=(step,), settled=True) as before, _] if before.tokens > _MICRO:
+            return step
         case _:
             return 0
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from ctxfold import Session
+from ctxfold import FoldSettings, Session
 from ctxfold.errors import FoldError, InputError
 from ctxfold.models import Model, Reply, Request, Roles, helpers
 from ctxfold.models.deciders import Deciders, Maintained
@@ -185,9 +185,9 @@ async def test_the_folders_model_is_a_setting_of_its_own(monkeypatch: pytest.Mon
 
 @pytest.mark.parametrize("model", [None, ScriptedModel(*[{"summary": "Looked up an order."}] * 4, name="strong")])
 async def test_on_demand_each_step_is_folded_alone_once_the_next_is_recorded(model: ScriptedModel | None) -> None:
-    with Session.open("micro", store=":memory:") as session:
+    with Session.open("micro", store=":memory:", settings=FoldSettings(micro=True)) as session:
         session.record_turn(user="Look up three orders.")
-        deciders = Deciders(model, micro=True)
+        deciders = Deciders(model)
         for number in range(3):
             call = {"name": "get", "args": {"order": f"W-{number}"}, "id": "c1"}
             session.record_step(calls=[call], results=[{"id": "c1", "text": prose(number, 400)}])
