@@ -7,8 +7,6 @@ from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
 from unicodedata import normalize
 
-from ctxfold.errors import RefError
-from ctxfold.log import RangeRef, RecordRef, StepRef, StretchRef, parse_ref
 from ctxfold.text.words import is_common
 
 MARK = " [not in the log]"
@@ -21,17 +19,23 @@ _RUN = re.compile(rf"[^\s;()\[\]{{}}<>\"`|“”‘’«»„…{_EAST}]+")
 """Text between blanks, brackets, quotation marks, and signs of scripts that are written without blanks."""
 _QUOTED = re.compile(r"\"[^\"\n]{1,400}\"|“[^”\n]{1,400}”|«[^»\n]{1,400}»|`[^`\n]{1,400}`")
 _WORD = re.compile(r"\w+")
-_EDGES = ".,:;!?*=–—'’&-+~≈≤≥±×$€£¥₹%#/\\_^"
-"""Signs that may surround a value and are no part of it."""
-_CLOSING = "`*_\"'”’»"
+_REF = re.compile(r"s(\d{1,9})(?:\.\d+)?(?::\d+(?:-\d+)?|-s(\d{1,9}))?")
+"""The address of a step, a record, lines of it, or a stretch of steps."""
+_OPENING = re.compile(r"(?:(?:~|\.+)/|(?<=[…>})\]])/|[-,:;!?*=–—'’&+~≈≤≥±×$€£¥₹#_^])*")
+_ENDING = "-.,:;!?*=–—'’&+~≈≤≥±×$€£¥₹#_^/\\%"
+"""Signs before a value and behind it that are no part of it, such as a currency, or what stands for a home folder."""
+_CLOSING = "`*_\"'”’»%"
 """Signs behind a value that the mark follows."""
 
 _ESCAPED_BREAK = re.compile(r"\\[nrt]")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _DECIMAL_ZEROS = re.compile(r"(?<=\d)\.0+(?!\d)|(?<=\.\d)0+(?!\d)|(?<=\.\d\d)0+(?!\d)")
-_ISO_TIME = re.compile(r"(?<=\d)t(?=\d\d:)")
+_GLUE = re.compile(r"(?<=\d)t(?=\d\d:)|(?<=://)[^/\s]+(?=/)")
+"""What parts a date from its time, and a path from its scheme: the letter T, and the host of a URL."""
+_LEAST = 4
+"""The length from which a value is looked for in simplified text: days and hours alone are not."""
 
-_COUNTED = re.compile(r"\d(?:-?[a-z]+)?(?:-[a-z]+)*")
+_COUNTED = re.compile(r"\d[a-z]{0,2}(?:-[a-z]+)*")
 """A number of one digit, with its unit or noun: `2nd`, `3x`, `4-step`."""
 _NAME = re.compile(r"[@_/\\]|\w\w\.\w|\w\.\w\w|[a-z][A-Z]")
 """What makes letters a name that must be exact: an address, a path, a file name, `snake_case`, `camelCase`."""
@@ -72,7 +76,8 @@ class _Evidence:
     def __init__(self, log: Sequence[str], steps: Collection[int]) -> None:
         text = normalize("NFKC", "\n".join(log)).lower()
         unescaped = _ESCAPED_BREAK.sub(" ", text)
-        self._text = "\n".join(dict.fromkeys((text, unescaped, _simplify_numbers(unescaped))))
+        self._text = text if unescaped == text else f"{text}\n{unescaped}"
+        self._simple = _simplify(unescaped)
         self._steps = steps
 
     @cached_property
@@ -82,47 +87,37 @@ class _Evidence:
     def has_value(self, value: str) -> bool:
         """Return whether the log holds a value, its singular or its number in another notation; or it is a ref."""
         value = normalize("NFKC", value).lower()
-        forms = dict.fromkeys((value, value.removesuffix("s"), value.removeprefix("v"), _simplify_numbers(value)))
-        return any(map(self._has_token, forms)) or self._is_ref(value)
+        forms = dict.fromkeys((value, value.removesuffix("s"), value.removeprefix("v"), f"v{value}"))
+        if any(_has_token(self._text, form) for form in forms if form) or self._is_ref(value):
+            return True
+        simple = _simplify(value)
+        in_full = rf"(?<![a-z0-9.]){re.escape(simple)}(?!\.?[a-z0-9])"
+        return (simple != value or len(simple) >= _LEAST) and re.search(in_full, self._simple) is not None
 
     def has_words(self, quotation: str) -> bool:
         """Return whether the log holds each part of a quotation, word for word; dots stand for words left out."""
         parts = (" ".join(_WORD.findall(normalize("NFKC", part).lower())) for part in re.split(r"…|\.\.\.", quotation))
         return all(f" {part} " in self._words for part in parts if part)
 
-    def _has_token(self, value: str) -> bool:
-        at = self._text.find(value)
-        while at >= 0:
-            end = at + len(value)
-            if not _is_joined(self._text[at - 1 : at] + value[0]) and not _is_joined(
-                value[-1] + self._text[end : end + 1]
-            ):
-                return True
-            at = self._text.find(value, at + 1)
-        return False
-
     def _is_ref(self, value: str) -> bool:
-        try:
-            ref = parse_ref(value)
-        except RefError:
-            return False
-        match ref:
-            case StepRef(step=step) | RecordRef(step=step) | RangeRef(step=step):
-                return step in self._steps
-            case StretchRef(first=first, last=last):
-                return first in self._steps and last in self._steps
-            case _:
-                return False
+        ref = _REF.fullmatch(value)
+        return ref is not None and all(int(step) in self._steps for step in ref.groups() if step)
 
 
-def _simplify_numbers(text: str) -> str:
+def _simplify(text: str) -> str:
     """Return a text with `1,200.50` as `1200.5`, and dates apart from times."""
-    return _ISO_TIME.sub(" ", _DECIMAL_ZEROS.sub("", _THOUSANDS.sub("", text)))
+    return _GLUE.sub(" ", _DECIMAL_ZEROS.sub("", _THOUSANDS.sub("", text)))
 
 
-def _is_joined(pair: str) -> bool:
-    """Return whether two neighbouring characters are parts of one word or number."""
-    return len(pair) == 2 and pair.isascii() and pair.isalnum()
+def _has_token(text: str, value: str) -> bool:
+    """Return whether a text holds a value with no letter or digit on either side."""
+    at = text.find(value)
+    while at >= 0:
+        neighbours = text[max(at - 1, 0) : at] + text[at + len(value) : at + len(value) + 1]
+        if not any(sign.isascii() and sign.isalnum() for sign in neighbours):
+            return True
+        at = text.find(value, at + 1)
+    return False
 
 
 def _find_missing(text: str, evidence: _Evidence) -> Iterator[tuple[int, int]]:
@@ -130,7 +125,8 @@ def _find_missing(text: str, evidence: _Evidence) -> Iterator[tuple[int, int]]:
     taken = set[int]()
     for quotation in _QUOTED.finditer(text):
         words = quotation[0][1:-1]
-        if not _is_value(words.strip(_EDGES)) and not evidence.has_words(words):
+        is_one_value = _RUN.fullmatch(words) and _is_value(words.strip(_ENDING))
+        if not is_one_value and not evidence.has_words(words):
             yield quotation.span()
             taken.update(range(*quotation.span()))
     for run in _RUN.finditer(text):
@@ -139,11 +135,11 @@ def _find_missing(text: str, evidence: _Evidence) -> Iterator[tuple[int, int]]:
 
 
 def _find_missing_parts(text: str, start: int, end: int, evidence: _Evidence) -> Iterator[tuple[int, int]]:
-    start, end = (
-        start + len(text[start:end]) - len(text[start:end].lstrip(_EDGES)),
-        start + len(text[start:end].rstrip(_EDGES)),
-    )
-    value = text[start:end]
+    """The places of the values that the log lacks in a run of text, which may join several."""
+    opening = _OPENING.match(text, start, end)
+    start = opening.end() if opening else start
+    value = text[start:end].rstrip(_ENDING)
+    end = start + len(value)
     if not _is_value(value) or evidence.has_value(value):
         return
     parts = _split(value, evidence)
@@ -173,16 +169,11 @@ def _split(value: str, evidence: _Evidence) -> list[str]:
         return parts
     if _RANGE.fullmatch(value):
         return list(value.partition("-"))
-    parts = re.split("(/)", value)
-    if len(parts) > 1 and all(_is_listed(part, evidence) for part in parts[::2]):
-        return parts
     if _MEMBER.fullmatch(value) and all(map(evidence.has_value, value.split("."))):
-        return value.split(".")
-    return [value]
-
-
-def _is_listed(word: str, evidence: _Evidence) -> bool:
-    """Return whether a word between slashes can be an entry of a list such as `and/or`, `read/write` or `12/13`."""
-    if word.isalpha():
-        return is_common(word.lower()) or evidence.has_value(word)
-    return word.isdigit()
+        return re.split(r"(\.)", value)
+    parts = re.split("(/)", value)
+    is_list = all(
+        part.isalnum() and (part.isdigit() or is_common(part.lower()) or evidence.has_value(part))
+        for part in parts[::2]
+    )
+    return parts if is_list else [value]
