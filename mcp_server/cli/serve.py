@@ -19,7 +19,7 @@ from ctxfold.cli.options import choose_model, store_option
 if TYPE_CHECKING:
     from ctxfold.models import Roles
     from mcp_server.sessions.browsing import BrowsingSettings
-    from mcp_server.tools.spec import Caps
+    from mcp_server.tools import Caps
 
 
 _there = click.Path(exists=True, dir_okay=False, path_type=Path)
