@@ -87,8 +87,8 @@ def write_example(tool: str, schema: Mapping[str, Any], place: Place = ()) -> st
         wanted |= {*[name for name in names if name not in wanted][:1]}
     given = {name: examples.get(f"{tool}.{name}", examples.get(name)) for name in names if name in wanted}
     if "actions" in given:
-        kinds = {action["kind"]: action for action in given["actions"]}
-        given["actions"] = [kinds.get(place[2] if len(place) > 2 else "", given["actions"][0])]
+        kinds = {action["kind"]: action for action in examples["actions"]}
+        given["actions"] = [kinds.get(place[2] if len(place) > 2 else "", examples["actions"][0])]
     return f"{tool} {json.dumps(given, ensure_ascii=False)}"
 
 

@@ -84,7 +84,7 @@ class CtxfoldServer(MCPServer[Pools]):
             raise
         except Exception as error:
             tool = self._tool_manager.get_tool(name)
-            raise ToolError(_clean(explain_error(error, name, tool and tool.parameters))) from error
+            raise ToolError(_clean(explain_error(error, name, tool.parameters if tool else None))) from error
 
     async def read_resource(
         self, uri: AnyUrl | str, context: Context[Pools, Any] | None = None
