@@ -14,7 +14,6 @@ from browser_agent.observation.inline import clean, cut
 from mcp_server.prompts import fill_prompt
 from mcp_server.sessions.pool import Pools, pool_for
 from mcp_server.tools.results import Browsed, format_page, format_run, report_progress
-from mcp_server.tools.spec import Address, ElementRef, SessionName, Tokens
 
 if TYPE_CHECKING:
     from browser_agent.network.effects import Asked
@@ -80,11 +79,11 @@ def _ask_user(asked: Asked | None, ctx: Context[Pools], question: str = "questio
 
 
 async def browse(
-    session: SessionName,
+    session: str,
     task: str,
     ctx: Context[Pools],
     answer: Annotated[ElicitationResult[Yes], Resolve(confirm_browse)],
-    start_url: Address = "",
+    start_url: str = "",
 ) -> Annotated[CallToolResult, Browsed]:
     """Find an answer."""
     from browser_agent.host.runs import Errand
@@ -98,18 +97,6 @@ async def browse(
 async def browse_status(run: str, ctx: Context[Pools], cancel: bool = False) -> Annotated[CallToolResult, Browsed]:
     """Ask after a run."""
     return format_run(await pool_for(ctx).browsing.runs.status(run, cancel, report_progress(ctx)))
-
-
-def describe_actions() -> dict[str, Any]:
-    """The schema of `actions` by kind, which the definition gives in words, with examples for some texts."""
-    schema = _read_adapter().json_schema()
-    for action in schema["$defs"].values():
-        for name in _EXAMPLES.keys() & action["properties"].keys():
-            action["properties"][name] |= {"examples": [_EXAMPLES[name]]}
-    return {"actions": schema}
-
-
-_EXAMPLES = {"url": "https://example.org/", "key": "Enter"}
 
 
 def _check_actions(given: tuple[dict[str, Any], ...]) -> tuple[dict[str, Any], ...]:
@@ -127,7 +114,7 @@ def _read_adapter() -> TypeAdapter[Any]:
 
 
 async def page_act(
-    session: SessionName,
+    session: str,
     actions: Annotated[tuple[dict[str, Any], ...], AfterValidator(_check_actions)],
     ctx: Context[Pools],
     answer: Annotated[ElicitationResult[Yes], Resolve(confirm_act)],
@@ -146,8 +133,8 @@ async def page_act(
 
 
 async def page_open(
-    session: SessionName,
-    url: Address,
+    session: str,
+    url: str,
     ctx: Context[Pools],
     answer: Annotated[ElicitationResult[Yes], Resolve(confirm_open)],
     need: str = "",
@@ -163,14 +150,14 @@ async def page_open(
 
 
 async def page_read(
-    session: SessionName,
+    session: str,
     ctx: Context[Pools],
     find: str = "",
-    ref: ElementRef = "",
+    ref: str = "",
     page: int = 0,
     links: bool = False,
     need: str = "",
-    budget: Tokens = 0,
+    budget: int = 0,
     found: str = "",
 ) -> CallToolResult:
     """Read the page."""

@@ -7,7 +7,9 @@ from typing import Annotated, Literal
 
 from mcp.server.mcpserver import Context
 from mcp_types import CallToolResult, TextContent
-from pydantic import BaseModel
+from pydantic import BaseModel, GetJsonSchemaHandler, model_validator
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
 
 from ctxfold import Move, Session
 from ctxfold.decisions.marks import name_marks
@@ -17,18 +19,31 @@ from ctxfold.session.branches import Topic
 from ctxfold.workspace import Intent, Statement, spans
 from mcp_server.sessions.pool import Pools, pool_for
 from mcp_server.tools.results import format_extracts, format_facts, format_tip, shorten
-from mcp_server.tools.spec import LogRef, SessionName, Shorthand, Tokens
+
+
+class Shorthand(BaseModel, frozen=True, extra="forbid"):
+    """An object that may be given as the text of its first field alone."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _take_text(cls, given: object) -> object:
+        return {next(iter(cls.model_fields)): given} if isinstance(given, str) else given
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        """Either form."""
+        return {"anyOf": [{"type": "string"}, handler.resolve_ref_schema(handler(core))]}
 
 
 class LinesGiven(Shorthand, frozen=True, extra="forbid"):
     """One selection of lines."""
 
-    ref: LogRef
+    ref: str
     why: str = ""
 
 
 async def extract(
-    session: SessionName, ctx: Context[Pools], need: str = "", lines: tuple[LinesGiven, ...] = (), budget: Tokens = 400
+    session: str, ctx: Context[Pools], need: str = "", lines: tuple[LinesGiven, ...] = (), budget: int = 400
 ) -> list[TextContent]:
     """Put exact lines of the log at the end of the view."""
     pool, chosen, wanted = pool_for(ctx), [each.model_dump() for each in lines], need or None
@@ -50,7 +65,7 @@ class FoldReply(BaseModel, frozen=True):
 
 
 async def fold(
-    session: SessionName, ctx: Context[Pools], summary: str = "", first_step: int = 0, last_step: int = 0
+    session: str, ctx: Context[Pools], summary: str = "", first_step: int = 0, last_step: int = 0
 ) -> Annotated[CallToolResult, FoldReply]:
     """Fold a stretch of steps into one block."""
     pool, first, last, note = pool_for(ctx), first_step or None, last_step or None, ""
@@ -104,7 +119,7 @@ _NOTHING = "nothing was given: write todo, constraints or decisions as the user'
 
 
 async def plan(
-    session: SessionName,
+    session: str,
     ctx: Context[Pools],
     summary: str = "",
     todo: tuple[TodoEntry, ...] = (),
@@ -149,7 +164,7 @@ class Mended(BaseModel, frozen=True):
 
 
 async def refactor(
-    session: SessionName, ctx: Context[Pools], operator: Literal["auto", Operator] = "auto", text: str = ""
+    session: str, ctx: Context[Pools], operator: Literal["auto", Operator] = "auto", text: str = ""
 ) -> Annotated[CallToolResult, Mended]:
     """Refactor the view."""
     pool = pool_for(ctx)
@@ -192,7 +207,7 @@ class Moved(BaseModel, frozen=True):
 
 
 async def switch_branch(
-    session: SessionName, ctx: Context[Pools], query: str = "", action: Action = "auto", to: str = "", step: str = ""
+    session: str, ctx: Context[Pools], query: str = "", action: Action = "auto", to: str = "", step: str = ""
 ) -> Annotated[CallToolResult, Moved]:
     """Move to another branch or topic."""
 
@@ -251,7 +266,7 @@ class Undone(BaseModel, frozen=True):
     stays: str = ""
 
 
-async def undo(session: SessionName, ctx: Context[Pools], redo: bool = False) -> Annotated[CallToolResult, Undone]:
+async def undo(session: str, ctx: Context[Pools], redo: bool = False) -> Annotated[CallToolResult, Undone]:
     """Undo the newest decision, or redo it."""
     return format_facts(await pool_for(ctx).use(session, _redo if redo else _undo))
 
