@@ -205,12 +205,10 @@ class Read(_ActionValue):
 
 
 class ExtractValues(_ActionValue):
-    """Take values of a JSON schema, else of the answer's, off the page and `urls`, each once `click` is clicked."""
+    """Take values of a JSON schema, else of the answer's, off the page."""
 
     kind: Literal["extract"]
     wanted: dict[str, Any] | None = None
-    urls: tuple[str, ...] = Field(default=(), max_length=20)
-    click: Ref | None = None
 
 
 class Answer(_ActionValue):

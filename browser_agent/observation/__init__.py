@@ -153,8 +153,7 @@ class Observation(_Value):
         index: the site's search index, if the page has it, as some results pages do.
         cut: the stretches that `text` leaves out.
         lines: all lines of the page.
-        places: the lines that the next find or read in one answer leaves out, as `text` has them.
-        standing: the names of lines of menus and of links alone, by which they are known again on other pages.
+        menu: the lines around its main part, which other pages of the site may have too.
     """
 
     url: str
@@ -178,5 +177,4 @@ class Observation(_Value):
     tabs: tuple[TabInfo, ...] = ()
     extracted: Extracted | None = None
     lines: frozenset[str] = Field(default=frozenset(), repr=False, exclude=True)
-    places: frozenset[str] = Field(default=frozenset(), repr=False, exclude=True)
-    standing: tuple[str, ...] = Field(default=(), repr=False, exclude=True)
+    menu: tuple[str, ...] = Field(default=(), repr=False, exclude=True)

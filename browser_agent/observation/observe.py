@@ -34,7 +34,8 @@ from browser_agent.observation.shorten import (
     Interest,
     describe_changes,
     find_own,
-    name_lines,
+    indent,
+    name_menu_lines,
     prune,
 )
 from ctxfold.log.page import Node, parse
@@ -142,9 +143,8 @@ def observe(
         dialog=capture.dialog,
         tabs=capture.tabs,
         extracted=shown.extracted,
-        places=shown.places,
         lines=frozenset(block.text for block in lines),
-        standing=tuple(filter(None, name_lines(lines))),
+        menu=tuple(filter(None, name_menu_lines(lines))),
     )
 
 
@@ -157,7 +157,6 @@ class _Shown(NamedTuple):
     pages: int
     cut: tuple[PageCut, ...] = ()
     extracted: Extracted | None = None
-    places: frozenset[str] = frozenset()
 
 
 class _PageRead(NamedTuple):
@@ -173,7 +172,7 @@ def _show(read: _PageRead, view: View, interest: Interest, room: int, page_room:
     """Show a view of a page in a room of o200k tokens; one page of the whole has `page_room`."""
     capture, root, lines, shown_as = read
     before = interest.before
-    own = find_own(lines, before)
+    own = find_own(lines, before.known)
     part = [shown_as[place] for place in own]
     whole = paginate(part, page_room)
     match view:
@@ -186,13 +185,12 @@ def _show(read: _PageRead, view: View, interest: Interest, room: int, page_room:
         case Part(ref=None):
             left = len(lines) - len(own)
             note = f"(left out: {counted(left, 'line')} around this page that others of the site show too)"
-            return _read(whole, part, view.page, room, before.above, (note,) if left else ())
+            return _read(read, view, part, (note,) if left else (), before, room, page_room)
         case Part(ref=ref):
             under = blocks_under(shown_as, ref) or _blocks_of(root, ref)
-            return _read(paginate(under, page_room), under, view.page, room, before.above)
+            return _read(read, view, under, (), before, room, page_room)
         case Places(queries=queries):
-            found = find(lines, shown_as, queries, room, before.above)
-            return _Shown(found.lines, "find", 1, len(whole.pages), places=found.whole)
+            return _Shown(find(lines, shown_as, queries, room), "find", 1, len(whole.pages))
         case Fields(schema=schema):
             extracted = extract(root, schema, capture.structure.base or capture.url)
             values = format_extracted(extracted, room, capture.url)
@@ -325,7 +323,7 @@ def paginate(blocks: Sequence[Block], budget: int) -> PageParts:
     lines: list[str] = []
     spent = 0
     for number, block in enumerate(blocks):
-        text = " " * min(block.indent, 4) + block.text
+        text = indent(block, block.text)
         for part in [text] if len(text) < room // 4 else _split_text(text, room - 2):
             cost = count(part) + 1
             if lines and spent + cost > room:
@@ -355,20 +353,22 @@ def _split_text(text: str, most: int) -> Iterator[str]:
 
 
 def _read(
-    pages: PageParts, part: Sequence[Block], number: int, room: int, above: frozenset[str], note: tuple[str, ...] = ()
+    read: _PageRead, view: Part, part: Sequence[Block], note: tuple[str, ...], before: Before, room: int, page_room: int
 ) -> _Shown:
-    """Show one page of a text, or what is new on it since it had the lines `above`; as many lines as fit the room."""
-    number = min(number, len(pages.pages))
-    lines = (*note, *pages.pages[number - 1])
-    if above:
-        start, after = (*pages.starts, len(part))[number - 1 : number + 1]
-        lines = describe_changes(part, above, part[start : max(start + 1, after)])
+    """Show one page of a part, or what is new on it if that is shorter; as many lines as fit the room."""
+    whole = paginate(part, page_room)
+    number = min(view.page, len(whole.pages))
+    lines = (*note, *whole.pages[number - 1])
+    kind: Literal["read", "change"] = "read"
+    if before.lines is not None:
+        start, after = (*whole.starts, len(part))[number - 1 : number + 1]
+        changes = describe_changes(read.lines, before.lines, part[start : max(start + 1, after)])
+        lines, kind = (changes, "change") if _cost(changes) <= _cost(lines) else (lines, kind)
     fits = _fit_lines(lines, room)
     if len(fits) < len(lines):
         fits = _fit_lines(lines, room - _STATUS)
         fits += (f"… {counted(len(lines) - len(fits), 'more line')} of this page: read it by itself",)
-    known = frozenset(block.text for block in part)
-    return _Shown(fits, "change" if above else "read", number, len(pages.pages), places=known)
+    return _Shown(fits, kind, number, len(whole.pages))
 
 
 def _fit_lines(lines: Sequence[str], room: int) -> tuple[str, ...]:
