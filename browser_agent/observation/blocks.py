@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -308,58 +309,40 @@ def _item(writer: _Writer, node: Node, place: _Place) -> None:
         _flow(writer, tuple(rest), replace(place, indent=place.indent + 1), node.ref)
 
 
-# A snapshot tells each piece of a line apart, and not whether a space stood between them: `queue.` and `Empty` are one
-# name. The document's own lines say.
+# A snapshot has each piece of a line apart, and not whether a space is between them: `queue.` and `Empty` are one name.
+# The document's own lines have the spaces.
 
 
 def respace(blocks: Sequence[Block], sections: Iterable[PageSection]) -> tuple[Block, ...]:
-    """`blocks` with the spaces of the document's lines, where a line has the same letters."""
-    lines = {_squashed(line): line for line in _lines(sections) if " " in line or len(line) > 1}
-    return tuple(_respaced(block, lines) for block in blocks)
+    """Return blocks with the spaces of the document's lines, where a line has the same letters and the same numbers."""
+    texts = (text for section in sections for text in (section.title, section.text))
+    lines = {_squash(line): line for text in texts for line in map(clean, text.split("\n")) if len(line) > 1}
+    return tuple(
+        replace(block, text=_respace_text(block.text, lines), section=_respace_text(block.section, lines))
+        for block in blocks
+    )
 
 
-def _lines(sections: Iterable[PageSection]) -> Iterable[str]:
-    for section in sections:
-        for text in (section.title, section.text):
-            yield from (clean(line) for line in text.split("\n"))
-
-
-def _respaced(block: Block, lines: Mapping[str, str]) -> Block:
-    text, section = _as_in(block.text, lines), _as_in(block.section, lines)
-    return block if text == block.text and section == block.section else replace(block, text=text, section=section)
-
-
-def _as_in(text: str, lines: Mapping[str, str]) -> str:
-    """`text` with the spaces of the line that has its letters; as it is where none has."""
+def _respace_text(text: str, lines: Mapping[str, str]) -> str:
     lead = len(text) - len(text.lstrip("#- "))
-    plain = REF.sub("", text[lead:])
-    line = lines.get(_squashed(plain))
-    return text if line is None or line == plain else text[:lead] + _laid_on(text[lead:], line)
-
-
-def _laid_on(text: str, line: str) -> str:
-    """The letters and refs of `text` with the spaces of `line`, which has the same letters. Numbers of two elements
-    stay apart: `1` and a link `2` are no `12`.
-    """
-    made: list[str] = []
-    at = 0
-    last, gap = "", False
-    for place, part in enumerate(REF.split(text)):
+    parts = REF.split(text[lead:])
+    plain = "".join(parts[::2])
+    line = lines.get(_squash(plain))
+    if line is None or _NUMBER.findall(line) != _NUMBER.findall(plain):
+        return text
+    if len(parts) == 1:
+        return text[:lead] + line
+    end = 0
+    for place, part in enumerate(parts):
         if place % 2:
-            made.append(f"[{part}]")
-            continue
-        for letter in part:
-            if letter.isspace():
-                gap = True
-                continue
-            spaced = at < len(line) and line[at].isspace()
-            if spaced or (gap and last.isdigit() and letter.isdigit()):
-                made.append(" ")
-            made.append(letter)
-            at += 1 + spaced
-            last, gap = letter, False
-    return "".join(made)
+            parts[place] = f"[{part}]"
+        elif found := re.compile(rf"(?:\s*\S){{{len(_squash(part))}}}").match(line, end):
+            parts[place], end = found[0], found.end()
+    return text[:lead] + "".join(parts)
 
 
-def _squashed(text: str) -> str:
+_NUMBER = re.compile(r"\d+")
+
+
+def _squash(text: str) -> str:
     return "".join(text.split())
