@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from importlib.resources import files
 from typing import Any
@@ -15,10 +15,10 @@ from playwright.async_api import Error
 from browser_agent.browser.page_events import PageEvents
 from browser_agent.browser.window import DialogOpened, PageLost, PageSilent, Window
 from browser_agent.network.secrets import Secrets
-from browser_agent.observation import Observation, OpenDialog
+from browser_agent.observation import Observation, OpenDialog, View
 from browser_agent.observation.capture import Capture, Structure, capture_page, flat_capture
 from browser_agent.observation.inline import UNSEEN, clean
-from browser_agent.observation.observe import Lean, View, list_controls, observe
+from browser_agent.observation.observe import list_controls, observe
 from browser_agent.observation.shorten import NOTHING_BEFORE, Before
 
 _LOOKS = 3
@@ -48,12 +48,12 @@ class Look:
     """How to look at a page.
 
     Attributes:
-        view: which view of it to show.
+        view: what to show of it; None shows what matters.
         need: words of the task; parts that have them come first.
         earlier: a look of which the reader knows the lines: if the page is the same, its changes may be enough.
     """
 
-    view: View = field(default_factory=Lean)
+    view: View | None = None
     need: str = ""
     earlier: Observation | None = None
 
@@ -63,7 +63,7 @@ class Sight:
     """A look at a page: its observation, the view it shows, and `show`, which makes it anew within a token budget."""
 
     seen: Observation
-    view: View
+    view: View | None
     show: Callable[[int], Observation]
 
 

@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from browser_agent.observation import OpenDialog, PageSection, SearchBox, SiteIndex, TabInfo
 from browser_agent.observation.inline import cut, is_actionable
-from browser_agent.observation.masks import FIELD_LINES, IS_PASSWORD, mask_passwords
+from browser_agent.observation.masks import IS_PASSWORD, mask_passwords
 from ctxfold.log.page import Node
 
 _ICON_SCRIPT = files("browser_agent.observation").joinpath("icon.js").read_text(encoding="utf-8")
@@ -29,8 +29,8 @@ _ROLE = re.compile(r"^( *- \w+)")
 _NAMED = re.compile(r'^ *- generic "')
 _BARE = re.compile(r"^ *- (?:generic|img)(?: \[[^\]]*\])*:?$")
 _UNSAFE = re.compile(r"[^\w#.-]+")
-_ICONS, _EDITORS, _FIXED_FIELDS = 80, 10, 60
-"""Elements that are asked for the name of their icon, for the text of their editor, and whether they are read-only."""
+_ICONS, _EDITORS = 80, 10
+"""Elements that are asked for the name of their icon, and for the text of their editor."""
 _ICON_NAME = 40
 """Characters of an icon's name."""
 _ELEMENT_SECONDS, _FRAME_SECONDS, _PART_SECONDS = 2.0, 0.5, 2.0
@@ -140,7 +140,6 @@ class Structure(_FromPage):
     search: SearchBox | None = None
     drawn: tuple[str, ...] = ()
     editors: int = 0
-    fixed: int = 0
     index: SiteIndex | None = None
 
 
@@ -202,8 +201,6 @@ async def capture_page(page: Page, status: int | None, seconds: float) -> Captur
     lines = yaml.split("\n")
     if any(structure.editors for structure in found):
         await _fill_editors(page, lines)
-    if any(structure.fixed for structure in found):
-        await _mark_read_only(page, lines)
     await _name_icons(page, lines)
     yaml = "\n".join(lines)
     yaml = mask_passwords(yaml.encode("utf-8", "replace").decode(), secrets, every_field=len(found) < len(structures))
@@ -261,16 +258,6 @@ async def _fill_editors(page: Page, lines: list[str]) -> None:
     ]
     script = "e => e.isContentEditable ? e.innerText : ''"
     await _add_answers(page, lines, empty[:_EDITORS], script, lambda line, text: f"{line}: {json.dumps(text)}")
-
-
-async def _mark_read_only(page: Page, lines: list[str]) -> None:
-    """Mark the fields that are read-only, which the snapshot does not say."""
-    fields = [at for at, line in enumerate(lines) if line.lstrip(" ").startswith(FIELD_LINES) and "[ref=" in line]
-
-    def write(line: str, _: str) -> str:
-        return line.replace(" [ref=", " [read-only] [ref=", 1)
-
-    await _add_answers(page, lines, fields[:_FIXED_FIELDS], "e => e.readOnly ? 'yes' : ''", write)
 
 
 async def _find_frames(page: Page, lines: Sequence[str]) -> dict[str, str]:

@@ -37,34 +37,31 @@ _REST, _REST_SHARE = 40, 4
 _CONTROL_NAME = re.compile(rf'\b[a-z]+ "[^"]*"{REF.pattern}')
 
 
-def find(blocks: Sequence[Block], shown_as: Sequence[Block], queries: tuple[str, ...], budget: int) -> tuple[str, ...]:
-    """Find the blocks that hold one of `queries`, or all words of one with the words of their heading.
+def find(blocks: Sequence[Block], shown_as: Sequence[Block], query: str, budget: int) -> tuple[str, ...]:
+    """Find the blocks that hold a query, or all its words with the words of their heading.
 
     Args:
         blocks: the blocks that are searched.
         shown_as: the blocks as they are shown.
-        queries: words or phrases.
+        query: words or a phrase.
         budget: the most o200k tokens.
 
     Returns:
         How many places are shown of how many, then the places in page order under their headings, a row with the head
-        of its table, a note with its entry. If not all fit, the places that serve the queries best. If no place has all
-        words of the only query, how often each word is on the page, and the places with most of them.
+        of its table, a note with its entry. If not all fit, the places that serve the query best. If no place has all
+        words, how often each word is on the page, and the places with most of them.
     """
-    found = [find_hits(blocks, query) for query in queries]
-    hits = sorted(set().union(*found))
-    names = [f"{cut(query, _WORD)} {len(own) or 'none'}" for query, own in zip(queries, found, strict=True)]
+    hits, about = find_hits(blocks, query), ""
     intro: tuple[str, ...] = ()
-    about = f": {', '.join(names)}" if len(queries) > 1 else ""
     if not hits:
-        intro, hits, about = _find_nearest(blocks, queries[0]) if len(queries) == 1 else ((NOWHERE,), [], "")
+        intro, hits, about = _find_nearest(blocks, query)
     if not hits:
         return intro
     words = [replace(block, text="" if is_links(block) else _CONTROL_NAME.sub("", block.text)) for block in blocks]
-    worths = rank_blocks(words, " ".join(queries))
+    worths = rank_blocks(words, query)
     main = [hit for hit in hits if blocks[hit].region in MAIN | {"search"}] or hits
     order = sorted(main, key=lambda hit: (-worths[hit], hit))
-    search = _Search(shown_as, queries, hits)
+    search = _Search(shown_as, query, hits)
     of = f" of {counted(len(hits), 'place')}{about}"
     room = budget - sum(count(line) + 1 for line in (*intro, of))
     places = search.choose(order, room)
@@ -111,12 +108,12 @@ def _find_nearest(blocks: Sequence[Block], query: str) -> tuple[tuple[str, ...],
 
 
 class _Search:
-    """One search of a page: the blocks as they are shown, the queries, and the places that were found."""
+    """One search of a page: the blocks as they are shown, the query, and the places that were found."""
 
-    def __init__(self, blocks: Sequence[Block], queries: Sequence[str], hits: Sequence[int]) -> None:
+    def __init__(self, blocks: Sequence[Block], query: str, hits: Sequence[int]) -> None:
         self._blocks = blocks
         self._hits = frozenset(hits)
-        self._sought = {" ".join(query.lower().split()) for query in queries} | terms(" ".join(queries))
+        self._sought = {" ".join(query.lower().split())} | terms(query)
         self._owners = find_owners(blocks)
         headings = (place if block.level else 0 for place, block in enumerate(blocks))
         self._headings = list(accumulate(headings, max))

@@ -10,7 +10,7 @@ from itertools import groupby
 from types import MappingProxyType
 from urllib.parse import urlsplit
 
-from browser_agent.observation import Observation, PageCut
+from browser_agent.observation import Observation
 from browser_agent.observation.blocks import Block, Group, find_owners
 from browser_agent.observation.inline import REF, cut, first_mention, terms, trim_torn_ref
 from ctxfold.select import PAGE, Piece, score
@@ -183,14 +183,6 @@ _NO_WORDS = re.compile(REF.pattern + r"|\b(?:button|link|checkbox|textbox)\b|[\W
 
 
 @dataclass(frozen=True, slots=True)
-class Pruned:
-    """The lines to show, and the stretches cut between them."""
-
-    lines: tuple[str, ...]
-    cut: tuple[PageCut, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Interest:
     """What a look is for: the `need` in words, starts of the lines `shown` on screen after a scroll, what was seen
     `before`.
@@ -199,6 +191,10 @@ class Interest:
     need: str = ""
     shown: tuple[str, ...] = ()
     before: Before = NOTHING_BEFORE
+
+
+Pruned = tuple[tuple[str, ...], bool]
+"""The lines of a page to show, and whether any of them stands for a stretch that is cut."""
 
 
 def prune(blocks: Sequence[Block], interest: Interest, budget: int, page_of: Callable[[int], int]) -> Pruned:
@@ -222,7 +218,7 @@ def prune(blocks: Sequence[Block], interest: Interest, budget: int, page_of: Cal
     while True:
         shown = {*chosen, *(owner for place in chosen if (owner := owners[place]) is not None)}
         pruned = _lay_out(blocks, texts, _close_small_gaps(shown, costs), page_of)
-        over = count("\n".join(pruned.lines)) - budget
+        over = count("\n".join(pruned[0])) - budget
         if over <= 0 or not chosen:
             return pruned
         while over > 0 and chosen:
@@ -318,21 +314,18 @@ def _close_small_gaps(taken: set[int], costs: Sequence[int]) -> set[int]:
 
 def _lay_out(blocks: Sequence[Block], texts: Sequence[str], taken: set[int], page_of: Callable[[int], int]) -> Pruned:
     lines: list[str] = []
-    cuts: list[PageCut] = []
     for is_taken, run in groupby(range(len(blocks)), key=taken.__contains__):
         places = list(run)
         if is_taken:
             lines += [indent(blocks[place], texts[place]) for place in places]
-            continue
-        gap = _describe_gap([blocks[place] for place in places], page_of(places[0]))
-        lines.append(f"… {gap.what} (read {f'[{gap.ref}]' if gap.ref else f'page {gap.page}'})")
-        cuts.append(gap)
-    return Pruned(tuple(lines), tuple(cuts))
+        else:
+            lines.append(_describe_gap([blocks[place] for place in places], page_of(places[0])))
+    return tuple(lines), len(taken) < len(blocks)
 
 
-def _describe_gap(gap: Sequence[Block], page: int) -> PageCut:
-    """Return what a stretch that is cut holds: rows of one table or list, else lines, links and controls; with its
-    headings.
+def _describe_gap(gap: Sequence[Block], page: int) -> str:
+    """Say what a stretch that is cut holds, and where it is read: rows of one table or list, else lines, links and
+    controls; with its headings.
     """
     headings = [block for block in gap if block.level]
     headings = [block for block in headings if block.region in MAIN] or headings
@@ -341,10 +334,10 @@ def _describe_gap(gap: Sequence[Block], page: int) -> PageCut:
     named = f": {titles}" if titles else ""
     group = gap[0].group
     if group is not None and group.ref is not None and all(block.group == group for block in gap):
-        return PageCut(what=counted(len(gap), f"more {group.kind}") + named, ref=group.ref, page=page)
+        return f"… {counted(len(gap), f'more {group.kind}')}{named} (read [{group.ref}])"
     numbers = {"link": sum(block.links for block in gap), "control": sum(block.controls for block in gap)}
     parts = [counted(len(gap), "line"), *(counted(number, name) for name, number in numbers.items() if number)]
-    return PageCut(what=", ".join(parts) + named, page=page)
+    return f"… {', '.join(parts)}{named} (read page {page})"
 
 
 def list_some(names: Sequence[str]) -> str:

@@ -169,13 +169,8 @@ FORM = """<title>Form</title><main><h1>Form</h1><label>From <input readonly valu
 <label>Kind <select><option>Long<option>Short</select></label> <label>Loud <input type=checkbox></label></main>"""
 
 
-async def test_a_read_only_field_is_shown_as_one_and_keeps_no_other_from_its_value(
-    window: Window, serve: Serve
-) -> None:
+async def test_a_read_only_field_keeps_no_other_from_its_value(window: Window, serve: Serve) -> None:
     page = await visit(window, serve({"/": FORM}).url)
-    assert '"From"' in page.text
-    assert "(read-only)" in page.text.split('"From"')[1].split('"To"')[0]
-    assert page.text.count("(read-only)") == 1
     values = {"From": "then", "To": "there", "Kind": "None so", "Loud": "true"}
     fields = tuple(FieldValue(ref=name, value=value) for name, value in values.items())
     outcome = await do(window, FillForm(kind="fill_form", fields=fields))
