@@ -8,7 +8,6 @@ from contextlib import suppress
 from pathlib import Path
 from textwrap import indent
 from typing import assert_never
-from urllib.parse import urljoin
 
 from browser_agent.actions import (
     ActionResult,
@@ -172,8 +171,6 @@ def write_action(action: PageAction, page: Observation | None) -> Sequence[str]:
             return [f'page.once("dialog", lambda dialog: {answer})']
         case Tab() | WaitFor():
             return _tab_lines(action) if isinstance(action, Tab) else [_wait_line(action)]
-        case ExtractValues(urls=[*_, last]):
-            return [f"page.goto({_value(urljoin(page.url if page is not None else '', last))})"]
         case Find() | Read() | ExtractValues():
             return []
         case _:
