@@ -232,24 +232,20 @@ class Situation:
     """All that a decision is made on.
 
     Attributes:
-        task: the user's words.
         view: the session's context within the budget; its latest step holds the current page.
         observation: the current page; None before the first, or if there is none to look at.
         now: the words that close the context: the number of the step, and warnings.
         tip: the last step recorded, 0 before the first.
         steps_left: how many decisions the limits leave, this one included.
-        repeated: whether the last decision was refused because it repeats what was tried on this very page.
         workspace: the workspace that the view was rendered from.
         stable: how many leading blocks of the view the next request is expected to keep.
     """
 
-    task: str
     view: View
     observation: Observation | None
     now: str
     tip: int
     steps_left: int
-    repeated: bool = False
     workspace: Workspace = field(default_factory=Workspace)
     stable: int = 0
 

@@ -14,7 +14,7 @@ from typing import Literal
 import anyio
 
 from browser_agent.agent.agent import BrowserAgent
-from browser_agent.agent.journal import forget_typed
+from browser_agent.agent.steps import forget_typed
 from browser_agent.agent.result import RunResult, Status, StepTaken
 from browser_agent.agent.settings import Keeping, RunLimits, Watching
 from browser_agent.host.pages import Means, Pages

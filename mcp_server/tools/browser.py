@@ -44,15 +44,13 @@ async def confirm_act(
 ) -> Elicit[Yes] | Yes:
     """Act on a page until it would send something that needs the user's yes, and ask for it.
 
-    For a host that cannot ask, `page_act` acts later, and what needs a yes is refused.
+    For a host that cannot ask, what needs a yes is refused.
     """
     from browser_agent.host.page import Words
 
-    if not _can_ask(ctx):
-        return Yes(go_on=False)
     pool = pool_for(ctx)
     words = Words(why, need, found)
-    asked = await pool.browsing.pages.begin(session, pool.lease(session), actions, words)
+    asked = await pool.browsing.pages.begin(session, pool.lease(session), actions, words, _can_ask(ctx))
     return _ask_user(asked, ctx, "questions/send")
 
 
@@ -138,11 +136,8 @@ async def page_act(
     """Act on the page."""
     from browser_agent.host.page import Words
 
-    pool, words = pool_for(ctx), Words(why, need, found)
-    pages = pool.browsing.pages
-    if _can_ask(ctx):
-        return format_page(await pages.finish(session, actions, words, _is_yes(answer)))
-    return format_page(await pages.act(session, pool.lease(session), actions, words))
+    words = Words(why, need, found)
+    return format_page(await pool_for(ctx).browsing.pages.finish(session, actions, words, _is_yes(answer)))
 
 
 async def page_open(

@@ -21,7 +21,7 @@ async def explore(task: str, site: dict[str, Observation]) -> tuple[DecidedStep,
     explorer, opened, folds = Explorer(task), [""], []
     while True:
         observed = site.get(opened[-1], page(opened[-1], "Gone", status=404))
-        decided = await explorer.decide(Situation(task, VIEW, observed, "", len(opened), 200))
+        decided = await explorer.decide(Situation(VIEW, observed, "", len(opened), 200))
         if decided.decision.fold is not None:
             folds.append(decided.decision.fold.summary or "")
         (action,) = decided.decision.actions
