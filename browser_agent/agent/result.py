@@ -98,7 +98,7 @@ class RunResult:
     Attributes:
         status: how it ended.
         answer: the answer in words; None unless answered.
-        sources: the passage that answers the task, one for each question; empty unless answered with a quote.
+        sources: the passage that bears the answer; empty unless answered with a quote.
         reason: why it ended without an answer, in one line; empty when answered.
         steps: the number of steps taken.
         session: the session that holds them.
@@ -107,8 +107,7 @@ class RunResult:
         data: the answer in the form of the task's schema; None without a schema or an answer.
         answered_by: the decider of the last step, which may be the explorer in place of a model; empty when a limit
             ended the run.
-        candidates: the passages that fit the task best, at most three for each question, best first, each with its
-            address and ref.
+        candidates: the passages that fit the task best, at most three, best first, each with its address and ref.
         notes: changes to folds after the last reported step, a line each.
     """
 

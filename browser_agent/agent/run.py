@@ -289,8 +289,7 @@ class Run:
         if isinstance(end, Answer):
             data: Any = end.data if self._terms.shape is not None else None
             text = end.text if self._terms.shape is None else json.dumps(data, ensure_ascii=False)
-            quoted = () if end.quote is None else (Source(end.quote, end.url or ""),)
-            sources = self._add_refs(decided.sources or quoted)
+            sources = self._add_refs([] if end.quote is None else [Source(end.quote, end.url or "")])
             recorded = "\n".join([text, *(_cite(source, text) for source in sources)])
             result = RunResult("answered", text, sources, data=data, candidates=candidates or sources)
         else:

@@ -159,9 +159,11 @@ def write_action(action: PageAction, page: Observation | None) -> str:
             kind = "dialog to dismiss"
         case Tab(op=op):
             kind = f"tab {op}"
-    fields = {name: _write_field(name, value, page) for name, value in action}
-    statement = _STATEMENTS.get(kind, "").format_map(fields)
-    return f"{statement}\npage.goto({fields['url']})" if kind == "tab new" and fields["url"] else statement
+        case _:
+            pass
+    parts = {name: _write_field(name, value, page) for name, value in action}
+    statement = _STATEMENTS.get(kind, "").format_map(parts)
+    return f"{statement}\npage.goto({parts['url']})" if kind == "tab new" and parts["url"] else statement
 
 
 def _write_field(name: str, value: object, page: Observation | None) -> str:

@@ -174,13 +174,11 @@ class Source:
         quote: an exact slice of the page's text; the explorer's have at most 80 words.
         url: the page, with the anchor if there is one.
         ref: the page's snapshot in the session's log, for `ctxfold recall`; empty if the session has none.
-        question: which question it answers, if a task asks several.
     """
 
     quote: str
     url: str
     ref: str = ""
-    question: str = ""
 
 
 class Evidence:
@@ -260,8 +258,7 @@ class DecidedStep:
         kind: the sort of decider, as the session's events say it.
         usage: the cost of each reply of a model; empty without a model.
         note: a note for a person on how it came about; empty for none.
-        candidates: if the run ends, the passages that fit best, at most three a question, best first.
-        sources: the passages that bear the answer, if it answers several questions.
+        candidates: if the run ends, the passages that fit best, at most three, best first.
         compliance: how well replies in words kept to the form of a fold; empty if a tool was called.
         refused: each reply of a model that did not fit, with its fault.
         asked: that model's name.
@@ -273,7 +270,6 @@ class DecidedStep:
     usage: tuple[Usage, ...] = ()
     note: str = ""
     candidates: tuple[Source, ...] = ()
-    sources: tuple[Source, ...] = ()
     compliance: Compliance = field(default_factory=Compliance)
     refused: tuple[tuple[str, str], ...] = ()
     asked: str = ""
@@ -296,5 +292,5 @@ class Decider(Protocol):
         ...
 
     def candidates(self) -> tuple[Source, ...]:
-        """Return the passages that fit the task best so far, at most three a question, for a run that is cut short."""
+        """Return the passages that fit the task best so far, at most three, for a run that is cut short."""
         ...

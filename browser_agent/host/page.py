@@ -5,10 +5,12 @@ budget.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Annotated, Any
 
 import anyio
+from pydantic import Field, TypeAdapter
 
 from browser_agent.actions import ExtractValues, Find, OutcomeKind, PageAction, Read, WaitFor
 from browser_agent.agent.steps import DrivenStep, PageDriver, begin_step
@@ -36,6 +38,13 @@ WAITS = 30.0
 PATIENCE = 15.0
 """Seconds that one call waits for the replies of the folder's model, all together."""
 
+MOST_ACTIONS = 20
+"""Most actions of one call."""
+
+_ACTIONS: TypeAdapter[tuple[PageAction, ...]] = TypeAdapter(
+    tuple[Annotated[PageAction, Field(discriminator="kind")], ...]
+)
+
 _PROMPTS = "browser_agent.prompts"
 
 _UNSETTLED = frozenset({"timed_out", "page_recovered"})
@@ -43,37 +52,41 @@ _UNSETTLED = frozenset({"timed_out", "page_recovered"})
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
-    """The words of a call. `why`: its reason; `need`: the information wanted, which is shown first; `found`: a finding,
-    which every view keeps.
+class PageCall:
+    """One call on a page.
+
+    Attributes:
+        actions: in order; none for a look.
+        why: the reason for it.
+        need: the information wanted, which is shown first. Without one the previous one remains, unless `anew`.
+        found: a finding from earlier pages, which every view keeps.
+        budget: o200k tokens the text may take.
+        anew: whether the previous need is dropped.
     """
 
+    actions: tuple[PageAction, ...] = ()
     why: str = ""
     need: str = ""
     found: str = ""
-
-
-NO_WORDS = Words()
-"""A call without words."""
-
-
-@dataclass(frozen=True, slots=True)
-class PageCall:
-    """One call on a page: its words, its actions in order (none for a look) and its budget. Without a need the previous
-    one remains, unless `anew`.
-    """
-
-    words: Words = NO_WORDS
-    actions: tuple[PageAction, ...] = ()
     budget: int = BUDGET
     anew: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class PageReading:
-    """The part of a page that a call asks for.
+def make_act(actions: Sequence[Mapping[str, Any]], why: str, need: str, found: str) -> PageCall:
+    """Make the call that performs actions which a host sent. Raises InputError: none or too many; ValidationError: not
+    an action.
+    """
+    if not 1 <= len(actions) <= MOST_ACTIONS:
+        raise InputError(f"give 1 to {MOST_ACTIONS} actions, not {len(actions)}")
+    return PageCall(_ACTIONS.validate_python(list(actions)), why, need, found)
 
-    Attributes:
+
+def make_reading(
+    find: str = "", ref: str = "", page: int = 0, need: str = "", budget: int = 0, links: bool = False, found: str = ""
+) -> PageCall:
+    """Make the call that shows a page, or a part of it, without acting on it.
+
+    Args:
         find: words to find.
         ref: an element to show in full.
         page: the part of the page or element, counted from 1; 0 for no particular one.
@@ -81,31 +94,21 @@ class PageReading:
         budget: o200k tokens the text may take; 0 for `BUDGET`.
         links: show the addresses of links.
         found: a finding from earlier pages, which every view keeps.
-    """
 
-    find: str = ""
-    ref: str = ""
-    page: int = 0
-    need: str = ""
-    budget: int = 0
-    links: bool = False
-    found: str = ""
-
-    @property
-    def call(self) -> PageCall:
-        """The call that reads this part. Raises InputError: contradicting wishes, or a budget out of bounds;
+    Raises:
+        InputError: contradicting wishes, or a budget out of bounds.
         ValidationError: not a ref or a part.
-        """
-        if self.find and (self.ref or self.page):
-            raise InputError("find shows places, ref and page show a part in full: give one of the two")
-        if self.budget and not LEAST <= self.budget <= LARGEST:
-            raise InputError(f"a page is shown in {LEAST} to {LARGEST} tokens, not {self.budget}")
-        actions: tuple[PageAction, ...] = ()
-        if self.find:
-            actions = (Find(kind="find", query=self.find, links=self.links),)
-        elif self.ref or self.page or self.links:
-            actions = (Read(kind="read", ref=self.ref or None, page=self.page or 1, links=self.links),)
-        return PageCall(Words("", self.need, self.found), actions, self.budget or BUDGET)
+    """
+    if find and (ref or page):
+        raise InputError("find shows places, ref and page show a part in full: give one of the two")
+    if budget and not LEAST <= budget <= LARGEST:
+        raise InputError(f"a page is shown in {LEAST} to {LARGEST} tokens, not {budget}")
+    actions: tuple[PageAction, ...] = ()
+    if find:
+        actions = (Find(kind="find", query=find, links=links),)
+    elif ref or page or links:
+        actions = (Read(kind="read", ref=ref or None, page=page or 1, links=links),)
+    return PageCall(actions, "", need, found, budget or BUDGET)
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,22 +237,22 @@ class Page:
     async def _do(self, lease: SessionLease, call: PageCall, ask: Ask | None) -> PageShown:
         """Perform a call and show the page after it; `ask` asks the user about requests with effects."""
         async with self._lock:
-            words, driver, settings = call.words, self._driver, self.window.settings
+            driver, settings = self._driver, self.window.settings
             if settings.gate is not None:
                 settings.gate.ask = ask
-            if words.need or call.anew:
-                driver.need = words.need
+            if call.need or call.anew:
+                driver.need = call.need
             _check_waits(call)
             actions = await driver.hide_passwords(lease, call.actions, {})
             held = self._refuse_repeated(actions)
 
             def begin(session: Session) -> int:
                 scrub = self._secrets.scrub
-                return begin_step(session, words.why, actions, scrub, found=words.found, need=words.need)
+                return begin_step(session, call.why, actions, scrub, found=call.found, need=call.need)
 
             self.window.settings = replace(settings, budget=call.budget, keeps=True)
             allowed = () if held else actions
-            done = await driver.act(lease, begin, len(actions), allowed, held, whole=bool(words.need))
+            done = await driver.act(lease, begin, len(actions), allowed, held, whole=bool(call.need))
             if done.outcome.kind in _UNSETTLED:
                 driver.tries.clear()
             await self._deciders.maintain(lease)

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Coroutine
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-from pydantic import Field, TypeAdapter
-
-from browser_agent.actions import Navigate, PageAction
+from browser_agent.actions import Navigate
 from browser_agent.agent.agent import SharedBrowser
 from browser_agent.agent.result import Safety
 from browser_agent.agent.settings import BrowserChoice
 from browser_agent.browser.limits import Folders
-from browser_agent.host.page import BUDGET, NO_WORDS, Page, PageCall, PageReading, PageShown, Words
+from browser_agent.host.page import BUDGET, Page, PageCall, PageShown
 from browser_agent.network.effects import Asked
 from browser_agent.network.egress import Egress, is_link_local, is_public, origin_of
 from browser_agent.network.secrets import Secrets
@@ -103,15 +101,8 @@ MOST = 16
 IDLE = 600.0
 """Seconds after which an unused page is ended."""
 
-MOST_ACTIONS = 20
-"""Most actions of one call."""
-
 PATIENCE = 40.0
 """Seconds a call waits for a browser that is being downloaded."""
-
-_ACTIONS: TypeAdapter[tuple[PageAction, ...]] = TypeAdapter(
-    tuple[Annotated[PageAction, Field(discriminator="kind")], ...]
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +171,7 @@ class Pages:
         self._reach = self._reach.after_showing(url)
 
     async def open(
-        self, session: str, book: SessionLease, url: str, words: Words = NO_WORDS, agreed: Asked | None = None
+        self, session: str, lease: SessionLease, url: str, need: str, found: str, agreed: Asked | None = None
     ) -> PageShown:
         """Open an address in the session's page, which is made if there is none.
 
@@ -190,58 +181,42 @@ class Pages:
             PageUnreachable: no answer from there.
             BrowserError: there is no browser.
         """
-        page = await self._page_at(session, book, url, agreed)
-        call = PageCall(words, (Navigate(kind="navigate", url=url),), anew=True)
-        await page.begin(book, call)
-        shown = await self._finish(session, page, call)
+        page = await self._page_at(session, lease, url, agreed)
+        call = PageCall((Navigate(kind="navigate", url=url),), "", need, found, anew=True)
+        await page.begin(lease, call)
+        shown = await self.finish(session, call)
         if shown.kind in ("unreachable", "not_possible"):
             raise PageUnreachable(f"it cannot be opened: {shown.message}; check the address, or try again")
         return shown
 
-    async def begin(
-        self,
-        session: str,
-        book: SessionLease,
-        actions: Sequence[Mapping[str, Any]],
-        words: Words = NO_WORDS,
-        can_ask: bool = False,
-    ) -> Asked | None:
-        """Perform actions on the session's page, of which `finish` returns the result.
+    async def begin(self, session: str, lease: SessionLease, call: PageCall, can_ask: bool = False) -> Asked | None:
+        """Begin a call on the session's page; `finish` returns its result.
 
         Returns:
-            The question to answer before they go on; None when they are finished, or when the host cannot ask its user.
+            The question to answer before it goes on; None when it is finished, or when the host cannot ask its user.
 
         Raises:
-            ValidationError: not actions.
             UnknownPage: no page is open.
         """
-        call = PageCall(words, _validate_actions(actions))
-        page = await self._page_for(session, book, call.actions)
+        first = call.actions[0] if call.actions else None
+        if session not in self._live and isinstance(first, Navigate) and self.asks_to_open(first.url) is None:
+            page = await self._page_at(session, lease, first.url, None)
+        else:
+            page = self._open_page(session)
         self._touch(session)
-        return await page.begin(book, call, can_ask)
+        return await page.begin(lease, call, can_ask)
 
-    async def finish(
-        self, session: str, actions: Sequence[Mapping[str, Any]], words: Words = NO_WORDS, agreed: bool = False
-    ) -> PageShown:
-        """Give the user's answer to begun actions and show the page after them. Raises UnknownPage: the page is closed;
-        BrowserGone: the browser died.
+    async def finish(self, session: str, call: PageCall, agreed: bool = False) -> PageShown:
+        """Give the user's answer to a call that was begun, and show the page after it. Raises UnknownPage: the page is
+        closed; BrowserGone: the browser died.
         """
-        return await self._finish(
-            session, self._open_page(session), PageCall(words, _validate_actions(actions)), agreed
-        )
-
-    async def read(self, session: str, book: SessionLease, reading: PageReading) -> PageShown:
-        """Show the session's page, or a part of it, without acting on it.
-
-        Raises:
-            InputError: contradicting wishes.
-            ValidationError: not a ref.
-            UnknownPage: no page is open.
-            BrowserGone: the browser died.
-        """
-        page, call = self._open_page(session), reading.call
-        await page.begin(book, call)
-        return await self._finish(session, page, call)
+        shown = await self._open_page(session).finish(call, agreed)
+        self.note_shown(shown.url)
+        if shown.kind == "browser_gone":
+            self._drop(session)
+            raise BrowserGone(shown.message)
+        self._touch(session)
+        return shown
 
     async def close(self) -> None:
         """End every page at once, also those that are being opened."""
@@ -256,16 +231,6 @@ class Pages:
         if self._ending:
             await asyncio.wait(set(self._ending))
 
-    async def _finish(self, session: str, page: Page, call: PageCall, agreed: bool = False) -> PageShown:
-        """Finish a call, and remember the page that it shows. Raises BrowserGone: the browser died."""
-        shown = await page.finish(call, agreed)
-        self.note_shown(shown.url)
-        if shown.kind == "browser_gone":
-            self._drop(session)
-            raise BrowserGone(shown.message)
-        self._touch(session)
-        return shown
-
     def _open_page(self, session: str) -> Page:
         page = self._live.get(session)
         if page is None:
@@ -274,16 +239,7 @@ class Pages:
             )
         return page
 
-    async def _page_for(self, session: str, book: SessionLease, actions: Sequence[PageAction]) -> Page:
-        """Return the session's page, or a new one if the first action opens an address without a question. Raises
-        UnknownPage: neither.
-        """
-        first = actions[0]
-        if session in self._live or not isinstance(first, Navigate) or self.asks_to_open(first.url) is not None:
-            return self._open_page(session)
-        return await self._page_at(session, book, first.url, None)
-
-    async def _page_at(self, session: str, book: SessionLease, url: str, agreed: Asked | None) -> Page:
+    async def _page_at(self, session: str, lease: SessionLease, url: str, agreed: Asked | None) -> Page:
         """Return the session's page, or a new one, that may open an address. A long start goes on after the call has
         returned.
 
@@ -292,7 +248,7 @@ class Pages:
             BrowserError: there is no browser.
         """
         private = self.admit(url, agreed)
-        await book(lambda handle: handle.tip)  # a session that is not there opens no browser
+        await lease(lambda handle: handle.tip)  # a session that is not there opens no browser
         if session not in self._live:
             starting = self._starting.get(session)
             if starting is None:
@@ -363,10 +319,3 @@ class Pages:
     async def _end_if_unused(self) -> None:
         if not (self._live or self._starting):
             await self._browser.close(at_once=True)
-
-
-def _validate_actions(actions: Sequence[Mapping[str, Any]]) -> tuple[PageAction, ...]:
-    """Read actions that a host sent. Raises InputError: none or too many; ValidationError: not an action."""
-    if not 1 <= len(actions) <= MOST_ACTIONS:
-        raise InputError(f"give 1 to {MOST_ACTIONS} actions, not {len(actions)}")
-    return _ACTIONS.validate_python(list(actions))
