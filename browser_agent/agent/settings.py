@@ -86,19 +86,6 @@ class Keeping:
     script: Path | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
-    """The files that one run writes: its Playwright script and its trace, None for none."""
-
-    script: Path | None = None
-    trace: Path | None = None
-
-    def add_number(self, number: int) -> Written:
-        """Return the files of one run of several: `again-2.py` for `again.py`."""
-        script, trace = (each and each.with_stem(f"{each.stem}-{number}") for each in (self.script, self.trace))
-        return Written(script, trace)
-
-
 def _ignore(_: object) -> None:
     pass
 
@@ -131,11 +118,6 @@ def make_session_name(task: str) -> str:
 def name_counted_model(model: Model | None) -> str | None:
     """Return the name of the model whose tokens a budget counts; None for a script."""
     return None if model is None or model.name.startswith("script") else model.name
-
-
-def refuse_name(session: str) -> InputError:
-    """Make the error for a session name that is in use."""
-    return InputError(f"the session {session!r} exists already: add --resume to continue it, or choose another name")
 
 
 def choose_fold_settings(budget: int) -> FoldSettings:

@@ -158,9 +158,9 @@ class MemoryDue:
     steps: tuple[int, ...]
     room: int
 
-    def __str__(self) -> str:
-        """The notice for a host's model, in at most 200 tokens."""
-        return prompt("memory_due", steps=spans(self.steps), room=self.room)
+    def describe(self, tool: str) -> str:
+        """Return the notice for a model that writes it by calling a tool, in at most 200 tokens."""
+        return prompt("memory_due", steps=spans(self.steps), room=self.room, tool=tool)
 
 
 def find_due(workspace: Workspace, budget: int) -> MemoryDue | None:

@@ -20,7 +20,7 @@ from ctxfold.workspace import Extraction
 if TYPE_CHECKING:
     from browser_agent.deciders import Source
     from browser_agent.host.page import PageShown
-    from browser_agent.host.runs import RunStatus, Told
+    from browser_agent.host.runs import Progress, RunStatus
     from mcp_server.sessions.pool import Pools
 
 LIMIT = 10_000
@@ -248,10 +248,10 @@ def format_run(standing: RunStatus) -> CallToolResult:
 
 def _quote(source: Source) -> str:
     quote = source.quote if len(source.quote) <= _QUOTE else f"{source.quote[:_QUOTE]}…"
-    return f"{source.question} “{quote}” {source.url[:300]} {source.ref}".strip()
+    return f"“{quote}” {source.url[:300]} {source.ref}".strip()
 
 
-def report_progress(ctx: Context[Pools]) -> Told:
+def report_progress(ctx: Context[Pools]) -> Progress:
     """A function that sends each state of a run as a progress notice with the next number."""
     number = count(1)
 

@@ -100,7 +100,7 @@ def test_a_later_consolidation_keeps_it_until_it_is_due(session: Session):
     assert due is not None
     assert due.steps == memory_of(session).steps
     assert session.find_due(4_000) is None  # once for each fold
-    assert count(str(due)) <= 200
+    assert count(due.describe("fold")) <= 200
     add_orders(session, 140, 142)
     again = session.remember({"facts": "all read"}, budget=4_000)
     assert (again.steps, again.as_of) == (due.steps, 142)

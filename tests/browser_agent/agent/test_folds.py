@@ -72,8 +72,8 @@ def test_a_fold_of_the_latest_step_pays_and_one_before_much_of_the_past_waits_fo
 async def test_folds_that_wait_are_committed_at_the_end_and_what_is_refused_is_handed_back(session: Session) -> None:
     journal = Journal(session, 8_000, None, Secrets())
     for n in (1, 2):
-        begun = await journal.begin(decided(summary=f"Berth {n} is too short.", first_step=n, last_step=n), 100)
-        assert begun.note == ""
+        wanted = decided(summary=f"Berth {n} is too short.", first_step=n, last_step=n)
+        assert await journal.keep(wanted, 100) == ""
     session.fold("Neither will do.", 2, 3)
     assert [note.partition(":")[0] for note in await journal.settle()] == ["the fold of s2 was refused"]
     assert tiles(session) == [(1,), (2, 3)]
@@ -82,12 +82,12 @@ async def test_folds_that_wait_are_committed_at_the_end_and_what_is_refused_is_h
 
 async def test_the_embedded_folder_folds_at_the_brim_alone_and_says_so(session: Session) -> None:
     journal = Journal(session, 2_000, None, Secrets())
-    assert (await journal.prepare_context("Step 6.")).kept.notes == ()
+    assert (await journal.prepare("Step 6.", None, 9))[1].notes == ()
     add(session, [6, 7, 8])
-    context = await journal.prepare_context("Step 9.")
-    assert context.view.tokens <= 2_000
-    assert context.kept.notes == ("the view was full: the embedded folder folded s1-s7",)
-    assert (await journal.prepare_context("Step 9.")).kept.notes == ()
+    situation, maintained = await journal.prepare("Step 9.", None, 9)
+    assert situation.view.tokens <= 2_000
+    assert maintained.notes == ("the view was full: the embedded folder folded s1-s7",)
+    assert (await journal.prepare("Step 9.", None, 9))[1].notes == ()
 
 
 def test_what_a_page_says_is_never_taken_for_an_address_or_a_call(session: Session) -> None:
