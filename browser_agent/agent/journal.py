@@ -252,7 +252,8 @@ class Journal:
     async def settle(self) -> tuple[str, ...]:
         """Commit every waiting fold at the end of a run. Returns why others were refused, a line each."""
         await self.do(self._commit_waiting)
-        return self._refused
+        refused, self._refused = self._refused, ()
+        return refused
 
     def _commit_waiting(self, session: Session) -> None:
         waiting, self._waiting = self._waiting, ()
