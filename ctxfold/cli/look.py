@@ -28,7 +28,7 @@ def context(session: Session, budget: int) -> Answer:
     The view never takes more than its budget: longer text is shortened and carries a ref to the whole. Looking changes
     nothing.
     """
-    view = session.view(budget)
+    view = session.view(budget, fill=True)
     value = {name: getattr(view, name) for name in _SHOWN}
     cost = f"tokens: view {view.tokens:,} of {view.budget:,}, raw {view.unfolded:,}"
     return Answer(value, text=f"{view.text}\n", notes=[cost] if is_terminal() else [])

@@ -25,7 +25,7 @@ from ctxfold.errors import InputError, Refused
 from ctxfold.log import RecordRef, StepRef
 from ctxfold.workspace import spans
 from mcp_server.sessions.pool import Pools, SessionPool, pool_for
-from mcp_server.tools.results import format_facts, format_hits, format_recalled, format_view, shorten
+from mcp_server.tools.results import format_facts, format_hits, format_recalled, format_view, list_notices, shorten
 
 
 async def context(session: str, ctx: Context[Pools], budget: int = 0, offset: int = 0) -> list[TextContent]:
@@ -264,7 +264,7 @@ async def _write(pool: SessionPool, session: str, entries: list[_ToRecord]) -> R
         view_tokens=await pool.use(session, lambda opened: opened.view(budget=budget).tokens),
         budget=budget,
         consolidated=[f"{spans(block.steps)} to {block.id}" for block in kept.folded],
-        notes=[*kept.notes],
+        notes=[*kept.notes, *await pool.use(session, list_notices)],
     )
 
 
