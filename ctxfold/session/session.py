@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, overload
 
 from ctxfold.config import read_fold_table
-from ctxfold.decisions.extraction import Trigger
 from ctxfold.decisions.fold import FoldDirective, FoldSettings
 from ctxfold.decisions.marks import mark
 from ctxfold.decisions.memory import MemoryDue, choose_batch, find_due, read_memory
@@ -24,10 +23,8 @@ from ctxfold.session.decide import (
     apply_refactoring,
     consider_refactoring,
     consolidate,
-    extract_due,
     extract_lines,
     fill_view,
-    find_triggers,
     fold_steps,
     move_branch,
     put_memory,
@@ -322,7 +319,6 @@ class Session:
         constraints: Statements | None = None,
         decisions: Statements | None = None,
         by: By = _HOST,
-        trigger: Trigger | None = None,
         goal: str | None = None,
     ) -> Intent:
         """Write the register (U-Fold's intent). What is left out stays; without a change nothing is committed.
@@ -335,14 +331,13 @@ class Session:
                 They hold on every branch.
             decisions: the same, for this branch.
             by: who decided, and why.
-            trigger: the cause, if nobody asked.
             goal: the purpose of the session; it revises another goal.
 
         Raises InputError: an empty summary, entries that cannot be read, an unknown id, or a ref of nothing.
         """
         given = PlanGiven.of(summary, todo, constraints, decisions, goal)
         with self._at.writing() as tx:
-            return set_plan(tx, self._at, given, by, trigger)
+            return set_plan(tx, self._at, given, by)
 
     @check
     def extract(
@@ -351,7 +346,6 @@ class Session:
         selections: Selections | None = None,
         budget: int = 400,
         by: By = _HOST,
-        trigger: Trigger | None = None,
     ) -> Extraction:
         """Put lines of the log at the end of the view (U-Fold's extraction).
 
@@ -360,26 +354,11 @@ class Session:
             selections: `{"ref": "s12:40-80", "why"?, "todo"?, "facts"?}`, the most wanted first; None searches the log.
             budget: o200k tokens that all of it may cost, at least 16.
             by: who decided, and why.
-            trigger: the cause, if nobody asked; then lines that the view shows are left out.
 
         Raises InputError: selections that cannot be read, or of which none names lines of the log; nothing is changed.
         """
         with self._at.writing() as tx:
-            return extract_lines(tx, self._at, ExtractionWanted(need, selections, budget, trigger), by)
-
-    @check
-    def maintain(self, budget: int | None = None, model: str | None = None, act: bool = True) -> tuple[Trigger, ...]:
-        """Extract lines if a trigger calls for it: the driver's call after it records. Returns the triggers.
-
-        With `act` off, the triggers are returned once and the caller acts on them.
-        """
-        with self._at.reading() as tx:
-            limit = self._limit(tx, budget, model).tokens
-            due = find_triggers(tx, self._at, limit, taken=not act)
-        if not (due and act):
-            return due
-        with self._at.writing() as tx:
-            return extract_due(tx, self._at, limit)
+            return extract_lines(tx, self._at, ExtractionWanted(need, selections, budget), by)
 
     @check
     def mark(self, text: str, steps: Sequence[int] = ()) -> tuple[str, tuple[str, ...]]:

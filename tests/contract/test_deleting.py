@@ -442,7 +442,6 @@ USES: dict[str, Callable[[Session], object]] = {
     "redact": lambda session: session.redact("s1"),
     "plan": lambda session: session.plan(todo=["Pack"]),
     "extract": lambda session: session.extract(need="anchor"),
-    "attend": lambda session: session.maintain(),
     "refactor": lambda session: session.refactor(),
 }
 
