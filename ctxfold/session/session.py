@@ -169,14 +169,9 @@ class Session:
 
     @check
     def record_step(
-        self,
-        explanation: object = "",
-        calls: Sequence[object] = (),
-        results: Sequence[object] = (),
-        found: str = "",
+        self, explanation: object = "", calls: Sequence[object] = (), results: Sequence[object] = (), found: str = ""
     ) -> StepRef:
-        """Record the words, calls and results of the assistant, in the step that the user's message opened or in a new
-        one.
+        """Record the assistant's words, calls and results, in the step that the user's message opened or in a new one.
 
         Args:
             explanation: a text, or a message of Anthropic's or OpenAI's SDK with its calls.
@@ -325,8 +320,7 @@ class Session:
 
         Args:
             summary: the dialogue so far, in words.
-            todo: texts, or `{"id"?, "text"?, "state"?, "evidence"?}` with a state of open, done or dropped; evidence is
-                refs such as `s12`.
+            todo: texts, or `{"id"?, "text"?, "state"?, "evidence"?}`: open, done or dropped; evidence is refs as `s12`.
             constraints: texts, or `{"id"?, "text"?, "state"?, "supersedes"?, "ref"?}` with a state of holds or lifted.
                 They hold on every branch.
             decisions: the same, for this branch.
