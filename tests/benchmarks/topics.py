@@ -8,8 +8,8 @@ A conversation interleaves recorded dialogues, two messages of each in turn, wit
 checkpoints of a reply are the ids, numbers and addresses that it takes from earlier in its own dialogue, or the
 dialogue's `checkpoints`. Just before each message the view is made. ACT is its mean tokens, TCR the share of the
 checkpoints of each dialogue's last reply that are in it, `each` the same over all replies. Messages are placed by
-nobody (`one path`), by the decider without a model, which stays (`embedded`), by whoever knows the topics (`told`), or
-by `--model` (`model`).
+nobody (`one path`, as the decider without a model leaves them), by whoever knows the topics (`told`), or by `--model`
+(`model`).
 """
 
 from __future__ import annotations
@@ -51,11 +51,6 @@ class TopicTurn:
     events: tuple[RecordedEvent, ...]
     needs: frozenset[str]
     last: bool = False
-
-    @property
-    def message(self) -> str:
-        """The user's words."""
-        return self.events[0].text
 
 
 @dataclass
@@ -131,10 +126,8 @@ async def place(session: Session, way: str, turn: TopicTurn, branches: dict[int,
         session.branch("switch", to=branches[turn.topic])
     elif way == "told" and branches:
         session.branch("new_topic")
-    elif way == "embedded":
-        session.branch("auto", query=turn.message)
     elif way == "model":
-        await deciders.branch(session, turn.message)
+        await deciders.branch(session, turn.events[0].text)
 
 
 def make_conversations(paths: list[Path], topics: int, most: int) -> Iterator[list[TopicTurn]]:
@@ -164,7 +157,7 @@ def main() -> int:
     made = list(make_conversations(chosen.paths, chosen.topics, chosen.conversations))
     messages = sum(map(len, made))
     print(f"{len(made)} conversations of {chosen.topics} topics, {messages} messages, budget {chosen.budget}")
-    for way in ("one path", "embedded", "told", *(["model"] if chosen.model else [])):
+    for way in ("one path", "told", *(["model"] if chosen.model else [])):
         figures = Figures()
         for turns in made:
             anyio.run(measure, turns, way, chosen.budget, load(chosen.model) if chosen.model else None, figures)

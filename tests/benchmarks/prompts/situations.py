@@ -130,7 +130,7 @@ def _make_fold(pool: Pool, at: int) -> Situation:
 
 def _make_consolidation(recording: Recording, at: int) -> Situation:
     """Fold at the high-water mark of a budget that the session just passes; `readers` asks for what comes later."""
-    end = find_end(recording, (0.5, 0.75, 1.0)[at % 3], "tool")
+    end = int(len(recording.events) * (1.0, 0.75, 0.9)[at % 3])
 
     async def decide(model: Model, session: Session) -> Any:
         return await Deciders(Roles(folder=model)).maintain(session, max(300, int(0.8 * session.workspace.tokens)))
