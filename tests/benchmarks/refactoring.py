@@ -22,14 +22,7 @@ from ctxfold import Session
 from ctxfold.select.pieces import values_in
 from tests.benchmarks.fidelity.__main__ import SAMPLE
 from tests.benchmarks.shared.harness import Bars, add_recordings, make_parser
-from tests.benchmarks.shared.recordings import (
-    RecordedCall,
-    RecordedEvent,
-    Recording,
-    Replay,
-    find_files,
-    read_recordings,
-)
+from tests.benchmarks.shared.recordings import RecordedCall, Recording, Replay, find_files, read_recordings
 
 SEED = 11
 LEAST_BEFORE, LEAST_KEPT = 6, 0.98
@@ -61,8 +54,9 @@ class PlantedLoop:
     found: frozenset[str]
 
 
-def _pair_results(events: Sequence[RecordedEvent]) -> Iterator[Answered]:
-    """Pair each call with its result, by id or else by order."""
+def _pair_results(recording: Recording, end: int) -> Iterator[Answered]:
+    """Pair each call before a place with its result, by id or else by order."""
+    events = recording.events[:end]
     for at, event in enumerate(events):
         ids = [call.id for call in event.calls]
         results: dict[str, str] = {}
@@ -82,19 +76,19 @@ def _record_call(session: Session, answered: Answered, text: str = "", origin: s
 
 def _record_start(recording: Recording, chance: random.Random) -> tuple[Session, list[Answered]] | None:
     """Record events up to a random result that another does not follow. Returns the session and the answered calls."""
-    events = [*recording.events, RecordedEvent("end", "")]
+    roles = [*(event.role for event in recording.events), "end"]
     places = [
         at + 1
         for at, event in enumerate(recording.events)
-        if at >= LEAST_BEFORE and event.role == "tool" and event.text and events[at + 1].role != "tool"
+        if at >= LEAST_BEFORE and event.role == "tool" != roles[at + 1] and event.text
     ]
-    before = recording.events[: chance.choice(places)] if places else ()
-    answered = list(_pair_results(before))
+    end = chance.choice(places) if places else 0
+    answered = list(_pair_results(recording, end))
     if not answered:
         return None
     session = Session.open("planted", store=":memory:")
     replay = Replay(session)
-    for event in before:
+    for event in recording.events[:end]:
         replay.add(event)
     replay.settle()
     return session, answered

@@ -26,10 +26,7 @@ PACKAGES = ("django", "datasette", "swagger-ui-bundle")
 ALONE = ("miniwob==1.1.0",)
 """Installed without its dependencies: only its pages are used."""
 
-DOCS = {
-    "python": Path("/usr/share/doc/python3/html"),
-    "git": Path("/usr/share/doc/git/html"),
-}
+DOCS = {"python": Path("/usr/share/doc/python3/html"), "git": Path("/usr/share/doc/git/html")}
 """Debian's python3-doc and git-doc."""
 SITES_FOLDER = Path(tempfile.gettempdir()) / "ctxfold-benchmark-sites"
 """Where the sites' environment is kept from one run to the next."""
