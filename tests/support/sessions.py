@@ -15,48 +15,11 @@ from ctxfold.errors import RefError
 WIDE = 10_000_000
 """A budget no test session reaches: the view at it is the settled view, nothing shrunk for the occasion."""
 
-_WORDS = [
-    "anchor",
-    "basin",
-    "copper",
-    "delta",
-    "ember",
-    "falcon",
-    "garnet",
-    "harbor",
-    "island",
-    "jasper",
-    "kettle",
-    "lantern",
-    "meadow",
-    "nectar",
-    "orchid",
-    "pepper",
-    "quarry",
-    "ribbon",
-    "saddle",
-    "timber",
-    "urchin",
-    "velvet",
-    "walnut",
-    "yonder",
-    "zephyr",
-    "bridge",
-    "castle",
-    "drawer",
-    "engine",
-    "feather",
-    "glacier",
-    "hammer",
-    "insect",
-    "jungle",
-    "kitchen",
-    "ladder",
-    "mirror",
-    "needle",
-    "ocean",
-    "pencil",
-]
+_WORDS = (
+    "anchor basin copper delta ember falcon garnet harbor island jasper kettle lantern meadow nectar orchid "
+    "pepper quarry ribbon saddle timber urchin velvet walnut yonder zephyr bridge castle drawer engine "
+    "feather glacier hammer insect jungle kitchen ladder mirror needle ocean pencil"
+).split()
 
 
 def prose(seed: int, words: int = 160) -> str:
