@@ -23,7 +23,6 @@ from tests.support.sessions import add_steps
     ],
 )
 def test_an_event_changed_behind_our_back_is_found_by_a_replay(database: Path, change: str) -> None:
-    """A revision answers for all that led to it."""
     with Session.open("trip", goal="Goal", store=str(database)) as session:
         add_steps(session, 4)
         session.fold(summary="Two pages.", first_step=1, last_step=2)

@@ -52,7 +52,6 @@ def script(source: str, *arguments: str) -> "subprocess.CompletedProcess[str]":
 def test_a_writer_killed_at_twenty_random_moments_loses_nothing_it_was_told_is_committed(
     tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    """Each time the store opens, tiles, goes on, and holds every acknowledged record."""
     store = tmp_path / "store.db"
     chance = random.Random()
     told: dict[int, str] = {}
@@ -145,7 +144,6 @@ def burn(seconds: float) -> None:
 
 @pytest.mark.long
 def test_two_processes_writing_one_session_a_thousand_times_lose_nothing(tmp_path: Path) -> None:
-    """Five hundred records from each, on one branch: every text there once, every number once."""
     store = tmp_path / "store.db"
     Session.open("trip", store=str(store)).close()
     source = textwrap.dedent("""
@@ -249,7 +247,6 @@ _FREE = """
 
 
 def test_a_full_disk_is_told_as_such_and_keeps_what_was_committed(tmp_path: Path) -> None:
-    """A typed error, all committed records readable, and writing goes on once there is room."""
     words = run_on_small_disk(_FILL, tmp_path, megabytes=3)
     full, number, breaks = words[0].split()
     assert (full, breaks) == ("full", "0")
@@ -261,7 +258,6 @@ def test_a_full_disk_is_told_as_such_and_keeps_what_was_committed(tmp_path: Path
 
 
 def test_a_full_disk_is_freed_by_deleting_a_session(tmp_path: Path) -> None:
-    """A delete is written when nothing else can be; the file shrinks, nothing deleted is left in it, and others go on."""
     words = run_on_small_disk(_FREE, tmp_path, megabytes=7)
     assert words == ["full True", "freed True True", "goes on True True", "True False"]
 
@@ -329,7 +325,6 @@ def open_folder() -> Iterator[Path]:
 
 
 def test_a_store_without_the_right_to_write_is_read_and_not_written(open_folder: Path) -> None:
-    """What it holds is read; writing raises the read-only error in one line, and leaves it untouched."""
     store = open_folder / "store.db"
     with Session.open("trip", store=str(store)) as session:
         session.record_reply("text-1")
@@ -347,7 +342,6 @@ def test_a_store_without_the_right_to_write_is_read_and_not_written(open_folder:
 
 
 def test_a_folder_that_cannot_be_made_is_told_as_such(tmp_path: Path) -> None:
-    """A store below a file, or at a folder: a typed error in one line."""
     (tmp_path / "file").write_text("not a folder")
     for store in (tmp_path / "file" / "store.db", tmp_path):
         with pytest.raises(StoreError) as refused:
@@ -365,7 +359,6 @@ def test_a_folder_that_cannot_be_made_is_told_as_such(tmp_path: Path) -> None:
     ],
 )
 def test_a_file_that_is_no_database_is_left_alone_and_named(tmp_path: Path, content: bytes) -> None:
-    """A text, a byte, noise, a false header: not ours, not a byte changed."""
     store = tmp_path / "store.db"
     store.write_bytes(content)
     with pytest.raises((NotOurStore, CorruptStore)) as refused:
@@ -378,7 +371,6 @@ def test_a_file_that_is_no_database_is_left_alone_and_named(tmp_path: Path, cont
 
 
 def test_a_database_of_another_program_is_left_alone_and_named(tmp_path: Path) -> None:
-    """A sound SQLite file that is not ours: no table added, no byte changed."""
     store = tmp_path / "store.db"
     connection = sqlite3.connect(store)
     connection.executescript("CREATE TABLE event (id INTEGER, note TEXT); INSERT INTO event VALUES (1, 'theirs');")
@@ -396,7 +388,6 @@ def test_a_database_of_another_program_is_left_alone_and_named(tmp_path: Path) -
 
 
 def test_an_empty_file_is_no_new_store(tmp_path: Path) -> None:
-    """A store that was cut to nothing is said, never begun anew in silence."""
     store = tmp_path / "store.db"
     store.touch()
     with pytest.raises(CorruptStore, match="is empty"):
@@ -429,7 +420,6 @@ def use_everything(store: Path) -> None:
 
 @pytest.mark.parametrize("page", range(1, 24))
 def test_a_damaged_page_raises_a_typed_error_and_never_gives_wrong_bytes(tmp_path: Path, page: int) -> None:
-    """One page overwritten with noise: either nothing that was read depends on it, or a store error in one line."""
     store = tmp_path / "store.db"
     filled(store)
     raw = bytearray(store.read_bytes())
@@ -453,7 +443,6 @@ def one_line(error: StoreError) -> None:
 
 @pytest.mark.parametrize("part", [0.0, 0.02, 0.3, 0.5, 0.9])
 def test_a_truncated_database_raises_a_typed_error(tmp_path: Path, part: float) -> None:
-    """Cut short by a failed copy: a store error in one line."""
     store = tmp_path / "store.db"
     filled(store)
     raw = store.read_bytes()
@@ -473,7 +462,6 @@ def test_a_truncated_database_raises_a_typed_error(tmp_path: Path, part: float) 
     ],
 )
 def test_an_entry_changed_behind_our_back_is_found_when_it_is_read(tmp_path: Path, change: str) -> None:
-    """Entries are content-addressed: bytes that no longer match their address are never handed out."""
     store = tmp_path / "store.db"
     filled(store)
     connection = sqlite3.connect(store)

@@ -10,7 +10,6 @@ from tests.support.operations import Driver, random_run
 
 @pytest.mark.parametrize("start", [0, 30, *(pytest.param(at, marks=pytest.mark.long) for at in range(60, 360, 30))])
 def test_random_operations_hold_every_invariant(tmp_path: Path, start: int) -> None:
-    """Thirty seeds of twelve operations each, a third of them in files, which are copied in the end."""
     for seed in range(start, start + 30):
         folder = tmp_path / str(seed)
         folder.mkdir()
