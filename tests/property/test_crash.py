@@ -7,10 +7,12 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import tempfile
 import textwrap
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -23,30 +25,21 @@ WRITER = Path(__file__).with_name("writer.py")
 ROOT = Path(__file__).parents[2]
 
 
-def python(*arguments: str, stdin: int = subprocess.DEVNULL) -> "subprocess.Popen[str]":
-    """A child process with our checkout on its path."""
-    return subprocess.Popen(
-        [sys.executable, *arguments],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        stdin=stdin,
-        text=True,
-        cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-    )
+OURS: dict[str, Any] = {"text": True, "cwd": ROOT, "env": {**os.environ, "PYTHONPATH": str(ROOT)}}
+"""How a child process starts with our checkout on its path."""
 
 
-def script(source: str, *arguments: str) -> "subprocess.CompletedProcess[str]":
-    """Run a small program to its end."""
-    return subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(source), *arguments],
-        capture_output=True,
-        text=True,
-        cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        timeout=90,
-        check=False,
-    )
+def start(*arguments: str) -> "subprocess.Popen[str]":
+    """A Python on pipes."""
+    pipes: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    return subprocess.Popen([sys.executable, *arguments], **pipes, **OURS)
+
+
+def run(*command: str) -> list[str]:
+    """Run a program to its end, which must be a good one; the lines it prints."""
+    done = subprocess.run(command, capture_output=True, timeout=90, check=False, **OURS)
+    assert done.returncode == 0, done.stderr
+    return str(done.stdout).splitlines()
 
 
 def test_a_writer_killed_at_twenty_random_moments_loses_nothing_it_was_told_is_committed(
@@ -55,7 +48,7 @@ def test_a_writer_killed_at_twenty_random_moments_loses_nothing_it_was_told_is_c
     store = tmp_path / "store.db"
     chance = random.Random()
     told: dict[int, str] = {}
-    forker = python(str(WRITER), str(store), stdin=subprocess.PIPE)
+    forker = start(str(WRITER), str(store))
     request.addfinalizer(lambda: put_down(forker))
     assert forker.stdin is not None
     assert forker.stdout is not None
@@ -65,8 +58,10 @@ def test_a_writer_killed_at_twenty_random_moments_loses_nothing_it_was_told_is_c
         writer = int(forker.stdout.readline())
         # The moment is a number of acknowledged records plus a slice of the next one's time.
         lines = [acknowledged(forker) for _ in range(chance.randrange(1, 25))]
-        burn(chance.random() * 0.004)
-        end(writer)
+        until = time.perf_counter() + chance.random() * 0.004
+        while time.perf_counter() < until:
+            pass
+        os.kill(writer, signal.SIGKILL)
         lines += until_gone(forker)
         for line in lines:
             number, text = line.rstrip("\n").split(" ", 1)
@@ -112,20 +107,6 @@ def put_down(forker: "subprocess.Popen[str]") -> None:
             pipe.close()
 
 
-def end(writer: int) -> None:
-    """Kill a writer and see it go. One that stays tells the state it is in, not only that time ran out."""
-    os.kill(writer, signal.SIGKILL)
-    until = time.monotonic() + 60
-    while time.monotonic() < until:
-        try:
-            os.kill(writer, 0)
-        except ProcessLookupError:
-            return
-        time.sleep(0.002)
-    state = Path(f"/proc/{writer}/status")
-    pytest.fail(f"a killed writer is still there after a minute: {state.read_text() if state.exists() else writer}")
-
-
 def until_gone(forker: "subprocess.Popen[str]") -> Iterator[str]:
     """What the killed writer still said, up to its end."""
     assert forker.stdout is not None
@@ -133,13 +114,6 @@ def until_gone(forker: "subprocess.Popen[str]") -> Iterator[str]:
     while (line := forker.stdout.readline()) != "gone\n":
         assert line, f"the forker itself ended: {forker.stderr.read()}"
         yield line
-
-
-def burn(seconds: float) -> None:
-    """Let a slice of time pass that no event marks: the kill must fall anywhere inside an operation."""
-    until = time.perf_counter() + seconds
-    while time.perf_counter() < until:
-        pass
 
 
 @pytest.mark.long
@@ -155,7 +129,7 @@ def test_two_processes_writing_one_session_a_thousand_times_lose_nothing(tmp_pat
             for n in range(500):
                 print(session.record_reply(f"{sys.argv[2]}-{n}").step, flush=True)
         """)
-    writers = [python("-c", source, str(store), name, stdin=subprocess.PIPE) for name in ("left", "right")]
+    writers = [start("-c", source, str(store), name) for name in ("left", "right")]
     for writer in writers:
         assert writer.stdout is not None
         assert writer.stdout.readline() == "ready\n"
@@ -277,22 +251,16 @@ def run_on_small_disk(source: str, folder: Path, megabytes: int) -> list[str]:
         command = ["unshare", "-m", "bash", "-c", inside, "bash", *command, "0"]
     else:
         command += [str(megabytes * 700_000)]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(
-        command, capture_output=True, text=True, cwd=ROOT, env=environment, timeout=90, check=False
-    )  # fmt: skip
+    printed = run(*command)
     if not small_disks():
         shutil.copytree(store.parent, kept, dirs_exist_ok=True)
-    assert done.returncode == 0, done.stderr
-    return done.stdout.splitlines()
+    return printed
 
 
 def small_disks() -> bool:
     """Whether this user may mount a small file system out of everyone's sight."""
-    return (
-        shutil.which("unshare") is not None
-        and subprocess.run(["unshare", "-m", "true"], capture_output=True, check=False).returncode == 0
-    )
+    asked = ["unshare", "-m", "true"]
+    return shutil.which("unshare") is not None and not subprocess.run(asked, capture_output=True).returncode
 
 
 _READ_ONLY = """
@@ -313,32 +281,20 @@ _READ_ONLY = """
 """
 
 
-@pytest.fixture
-def open_folder() -> Iterator[Path]:
-    """A folder that any user may enter: the tests' own is closed to others."""
-    import tempfile
-
-    folder = Path(tempfile.mkdtemp(prefix="ctxfold-open-"))
-    folder.chmod(0o755)
-    yield folder
-    shutil.rmtree(folder)
-
-
-def test_a_store_without_the_right_to_write_is_read_and_not_written(open_folder: Path) -> None:
-    store = open_folder / "store.db"
-    with Session.open("trip", store=str(store)) as session:
-        session.record_reply("text-1")
-    before = store.read_bytes()
-    for file in open_folder.iterdir():
-        file.chmod(0o444)
-    open_folder.chmod(0o555)
-    done = script(_READ_ONLY, str(store))
-    open_folder.chmod(0o755)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines()[-1] == "ReadOnlyStore 0 True"
-    assert "opened 1 True" in done.stdout
-    assert "wrote" not in done.stdout
-    assert store.read_bytes() == before
+def test_a_store_without_the_right_to_write_is_read_and_not_written() -> None:
+    with tempfile.TemporaryDirectory(prefix="ctxfold-open-") as open_folder:  # the tests' own is closed to other users
+        folder = Path(open_folder)
+        store = folder / "store.db"
+        with Session.open("trip", store=str(store)) as session:
+            session.record_reply("text-1")
+        before = store.read_bytes()
+        for file in folder.iterdir():
+            file.chmod(0o444)
+        folder.chmod(0o555)
+        printed = run(sys.executable, "-c", textwrap.dedent(_READ_ONLY), str(store))
+        folder.chmod(0o755)
+        assert printed == ["opened 1 True", "ReadOnlyStore 0 True"]
+        assert store.read_bytes() == before
 
 
 def test_a_folder_that_cannot_be_made_is_told_as_such(tmp_path: Path) -> None:
@@ -365,9 +321,7 @@ def test_a_file_that_is_no_database_is_left_alone_and_named(tmp_path: Path, cont
         Session.open("trip", store=str(store))
     assert "\n" not in str(refused.value)
     assert store.read_bytes() == content
-    assert sorted(
-        file.name for file in tmp_path.iterdir() if file.stat().st_size and not file.name.endswith(".lock")
-    ) == ["store.db"]
+    assert [file.name for file in tmp_path.iterdir() if file.stat().st_size and file.suffix != ".lock"] == ["store.db"]
 
 
 def test_a_database_of_another_program_is_left_alone_and_named(tmp_path: Path) -> None:
@@ -376,14 +330,15 @@ def test_a_database_of_another_program_is_left_alone_and_named(tmp_path: Path) -
     connection.executescript("CREATE TABLE event (id INTEGER, note TEXT); INSERT INTO event VALUES (1, 'theirs');")
     connection.close()
     before = store.read_bytes()
-    for attempt in (
-        lambda: Session.open("trip", store=str(store)),
-        lambda: ctxfold.sessions(str(store)),
-        lambda: ctxfold.delete_session("trip", store=str(store)),
-    ):
+    attempts: list[Callable[..., object]] = [
+        Session.open,
+        ctxfold.delete_session,
+        lambda _, store: ctxfold.sessions(store),
+    ]
+    for attempt in attempts:
         with pytest.raises(NotOurStore) as refused:
-            attempt()
-        assert "\n" not in str(refused.value)
+            attempt("trip", store=str(store))
+        one_line(refused.value)
     assert store.read_bytes() == before
 
 
