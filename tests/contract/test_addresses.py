@@ -7,7 +7,7 @@ import pytest
 
 from ctxfold import Session
 from ctxfold.errors import RefError
-from tests.support.sessions import add_result, add_step, add_steps, in_order, lines_of, records, ref_of, texts
+from tests.support.sessions import add_result, add_step, add_steps, in_order, lines_of, one_line, records, ref_of, texts
 
 
 @pytest.mark.parametrize(
@@ -99,9 +99,8 @@ def test_a_line_range_of_a_step_with_two_results_is_refused_and_says_what_to_wri
         calls=[{"name": "a", "args": {}, "id": "x"}, {"name": "b", "args": {}, "id": "y"}],
         results=[{"id": "x", "text": "1\n2\n3"}, {"id": "y", "text": "4\n5\n6"}],
     ).step
-    with pytest.raises(RefError) as refused:
+    with pytest.raises(RefError, match=one_line(f"s{step}.")):
         session.recall(f"s{step}:1-2")
-    assert f"s{step}." in str(refused.value)
 
 
 def test_lines_of_json_are_its_indented_form_in_original_order_and_labelled_as_derived(session: Session) -> None:
@@ -133,10 +132,8 @@ def test_numbers_and_escapes_stand_in_lines_extracts_and_hits_as_the_record_spel
 @pytest.mark.parametrize("ref", ["s99", "s0", "s1:900-901", "s4-s2", "b99", "", "s1.", "1", "s1 s2", "../s1"])
 def test_an_unknown_or_malformed_ref_is_refused_in_one_line(session: Session, ref: str) -> None:
     add_step(session, 1, words=48)
-    with pytest.raises(RefError) as refused:
+    with pytest.raises(RefError, match=one_line()):
         session.recall(ref)
-    assert str(refused.value)
-    assert "\n" not in str(refused.value)
 
 
 LONG = [

@@ -22,6 +22,7 @@ from tests.support.sessions import (
     add_steps,
     database_bytes,
     events,
+    one_line,
     path,
     ref_of,
     settled,
@@ -204,11 +205,8 @@ def test_a_removal_that_cannot_reach_the_file_yet_says_so_and_the_next_call_fini
         add_result(handle, f"key {SECRET}")
         add_result(other, "words of another")
         with being_read(database):
-            with pytest.raises(BusyStore) as told:
+            with pytest.raises(BusyStore, match=one_line("committed", "ctxfold doctor")):
                 handle.redact(SECRET)
-            assert "\n" not in str(told.value)
-            assert "committed" in str(told.value)
-            assert "ctxfold doctor" in str(told.value)
             assert SECRET not in settled(handle)
             assert leaks(database, SECRET) != []
         match then:
@@ -230,9 +228,8 @@ def test_a_deletion_that_cannot_reach_the_file_yet_says_so(database: Path, monke
         with Session.open("trip", store=store) as handle:
             add_result(handle, f"key {SECRET}")
         with being_read(database):
-            with pytest.raises(BusyStore) as told:
+            with pytest.raises(BusyStore, match=one_line("committed")):
                 ctxfold.delete_session("trip", store=store)
-            assert "committed" in str(told.value)
             assert [info.name for info in ctxfold.sessions(store)] == ["stay"]
             assert leaks(database, SECRET) != []
         ctxfold.sessions(store)
@@ -334,18 +331,16 @@ def test_redacting_a_whole_step_takes_all_its_records(stored: Session) -> None:
 def test_a_pattern_that_matches_nothing_is_told_and_changes_nothing(stored: Session) -> None:
     add_steps(stored, 2)
     before = settled(stored)
-    with pytest.raises(InputError) as refused:
+    with pytest.raises(InputError, match=one_line()):
         stored.redact("marmalade")
-    assert "\n" not in str(refused.value)
     assert settled(stored) == before
 
 
 @pytest.mark.parametrize("pattern", ["(", "[a-", "a**", "(?P<x>", "*"])
 def test_a_pattern_that_is_none_is_refused_in_one_line(stored: Session, pattern: str) -> None:
     add_steps(stored, 2)
-    with pytest.raises(InputError) as refused:
+    with pytest.raises(InputError, match=one_line()):
         stored.redact(pattern)
-    assert "\n" not in str(refused.value)
 
 
 def test_deleting_a_session_removes_it_from_the_list_and_opening_makes_a_new_one(database: Path) -> None:
@@ -385,9 +380,8 @@ def test_deleting_a_session_keeps_what_another_session_holds_too(database: Path)
 @pytest.mark.parametrize("name", ["nowhere", "trip2"])
 def test_an_unknown_session_cannot_be_deleted_or_exported(stored: Session, tmp_path: Path, name: str) -> None:
     store = str(tmp_path / "store.db")
-    with pytest.raises(UnknownSession) as refused:
+    with pytest.raises(UnknownSession, match=one_line()):
         ctxfold.delete_session(name, store=store)
-    assert "\n" not in str(refused.value)
     with pytest.raises(UnknownSession):
         ctxfold.export_session(name, tmp_path / "out.jsonl", store=store)
     assert not (tmp_path / "out.jsonl").exists()
@@ -433,9 +427,8 @@ def test_a_handle_on_a_deleted_session_says_so_and_touches_no_other(database: Pa
         add_steps(handle, 3)
         handle.fold()
         ctxfold.delete_session("trip", store=store)
-        with pytest.raises(UnknownSession) as refused:
+        with pytest.raises(UnknownSession, match=one_line()):
             USES[use](handle)
-        assert "\n" not in str(refused.value)
         assert ctxfold.sessions(store) == []
         with Session.open(next_name, goal="Two", store=store) as other:
             add_steps(other, 2)

@@ -11,7 +11,7 @@ import pytest
 import ctxfold
 from ctxfold import CtxfoldError, Session, View
 from ctxfold.errors import InputError, SessionNameError, StoreError
-from tests.support.sessions import add_step, add_steps, settled
+from tests.support.sessions import add_step, add_steps, one_line, settled
 
 
 def test_everything_public_is_named_documented_and_importable() -> None:
@@ -70,9 +70,8 @@ def test_a_store_of_an_unknown_kind_is_refused_in_one_line(
         Session.open("trip", store=store).close()
         assert (tmp_path / store).is_file()
         return
-    with pytest.raises(StoreError) as refused:
+    with pytest.raises(StoreError, match=one_line()):
         Session.open("trip", store=store)
-    assert "\n" not in str(refused.value)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -84,19 +83,15 @@ def test_an_address_that_is_no_path_is_refused_in_one_line_and_makes_nothing(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     for use in (lambda: Session.open("trip", store=store), lambda: ctxfold.sessions(store)):
-        with pytest.raises(InputError) as refused:
+        with pytest.raises(InputError, match=one_line("sqlite:///")):
             use()
-        assert "\n" not in str(refused.value)
-        assert "sqlite:///" in str(refused.value)
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("name", ["", "-trip", "a b", "x" * 65, "trip/one", "trip.db", "\x00"])
 def test_a_session_name_outside_the_pattern_is_refused_in_one_line(database: Path, name: str) -> None:
-    with pytest.raises(SessionNameError) as refused:
+    with pytest.raises(SessionNameError, match=one_line("a-z")):
         Session.open(name, store=str(database))
-    assert "\n" not in str(refused.value)
-    assert "a-z" in str(refused.value)
 
 
 def test_sessions_are_listed_with_what_they_hold(database: Path) -> None:
@@ -120,9 +115,8 @@ def test_a_closed_session_refuses_work_in_one_line(database: Path) -> None:
     add_step(session, 1)
     session.close()
     session.close()
-    with pytest.raises(CtxfoldError) as refused:
+    with pytest.raises(CtxfoldError, match=one_line()):
         add_step(session, 2)
-    assert "\n" not in str(refused.value)
 
 
 def test_values_handed_out_are_frozen(session: Session) -> None:

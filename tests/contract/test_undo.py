@@ -6,7 +6,7 @@ import pytest
 
 from ctxfold import Session
 from ctxfold.errors import BranchError, RefError, SessionNameError, UndoError
-from tests.support.sessions import WIDE, add_step, add_steps, cover, decisions, path, settled, texts
+from tests.support.sessions import WIDE, add_step, add_steps, cover, decisions, one_line, path, settled, texts
 
 
 def test_undo_and_redo_survive_a_restart(database: Path) -> None:
@@ -109,9 +109,8 @@ def test_a_new_topic_is_a_root_of_its_own_under_the_same_goal(session: Session) 
 @pytest.mark.parametrize("at", [0, 99, -1, "s99", "s0", "nowhere", "s1.2"])
 def test_a_fork_at_a_step_that_is_not_there_is_refused(session: Session, at: int | str) -> None:
     add_steps(session, 3)
-    with pytest.raises((BranchError, RefError)) as refused:
+    with pytest.raises((BranchError, RefError), match=one_line()):
         session.branch("create", at=at, to="other")
-    assert "\n" not in str(refused.value)
     assert "other" not in branches(session)
     assert session.tip == 3
 
@@ -128,9 +127,8 @@ def test_a_branch_name_in_use_or_outside_the_pattern_is_refused(session: Session
 def test_a_switch_to_an_unknown_branch_is_refused_naming_those_there_are(session: Session) -> None:
     add_steps(session, 2)
     session.branch("create", to="other")
-    with pytest.raises(BranchError) as refused:
+    with pytest.raises(BranchError, match=one_line("other")):
         session.branch("switch", to="nowhere")
-    assert "other" in str(refused.value)
     assert session.branch_name == "other"
 
 

@@ -57,6 +57,11 @@ def add_json(session: Session, value: object, *, call: str = "c1") -> int:
     return add_result(session, json.dumps(value, ensure_ascii=False), call=call)
 
 
+def one_line(*words: str) -> str:
+    """A pattern for `pytest.raises`: the message is one line that holds these words."""
+    return r"\A" + "".join(f"(?=.*{re.escape(word)})" for word in words) + r".+\Z"
+
+
 def records(session: Session, step: int) -> list[Recalled]:
     """Every record of a step, in order, read by its refs `s<step>.1`, `s<step>.2`, … until there is none."""
     found: list[Recalled] = []
