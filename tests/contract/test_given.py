@@ -103,7 +103,6 @@ def test_a_value_of_another_type_is_refused_and_commits_nothing(name: str, sessi
 
 
 def test_every_public_call_is_tried() -> None:
-    """A call without arguments has none to check; messages have a suite of their own."""
     methods = {
         name
         for name, method in inspect.getmembers(Session, callable)
