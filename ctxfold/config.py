@@ -104,7 +104,7 @@ def store_environment() -> dict[str, str]:
     return child_environment() | ours
 
 
-def kept_from_children() -> tuple[str, ...]:
+def list_private_variables() -> tuple[str, ...]:
     """Return the names of the variables that no program we start is given."""
     return tuple(sorted(os.environ.keys() - child_environment().keys()))
 
@@ -337,4 +337,4 @@ def _read_models() -> dict[str, Any]:
             raise InputError(f"[models] in {path} holds {wrong[0]!r}: {form}")
     if os.name == "posix" and mode & _READABLE_BY_OTHERS and any("key" in models.get(role, {}) for role in ROLES):
         raise InputError(f"the settings {path} hold a key that others can read: run `chmod 600` on it, or use key_env")
-    return models
+    return dict(models)

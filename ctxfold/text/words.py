@@ -144,13 +144,13 @@ def _expand(token: str) -> tuple[str, ...]:
     found: list[str] = []
     at = 0
     for run in _UNSPACED.finditer(folded):
-        found += _between(folded[at : run.start()])
+        found += _expand_between(folded[at : run.start()])
         found += _pairs(run.group())
         at = run.end()
-    return (*found, *_between(folded[at:]))
+    return (*found, *_expand_between(folded[at:]))
 
 
-def _between(text: str) -> list[str]:
+def _expand_between(text: str) -> list[str]:
     """The words between two runs of an unspaced script; often none."""
     return words(text) if text and not text.isspace() else []
 
