@@ -33,7 +33,6 @@ DECIDED = "decisions:"
 LIFTED = "lifted:"
 SUPERSEDED = "superseded:"
 EXTRACTS = "extracts:"
-ALSO = "also:"
 HERE = "here:"
 ELSEWHERE = "elsewhere:"
 TOPIC = "[topic"
@@ -41,7 +40,7 @@ THINKING = "[Thought]"
 KEY_INFO = "[KEY INFO]"
 
 _WORDS = (
-    *(USER, AI, NOTE, GOAL, GOAL_NOW, SO_FAR, TO_DO, BINDING, DECIDED, LIFTED, SUPERSEDED, EXTRACTS, ALSO),
+    *(USER, AI, NOTE, GOAL, GOAL_NOW, SO_FAR, TO_DO, BINDING, DECIDED, LIFTED, SUPERSEDED, EXTRACTS),
     *(HERE, ELSEWHERE, TOPIC, THINKING, KEY_INFO),
     *(f"{opening(name).partition(':')[0]}:" for name in ("legend", "extract_hint")),
 )

@@ -29,8 +29,7 @@ _MONTH = re.compile(
     r"\b\.?([ \u00a0]\d{1,2}(?:st|nd|rd|th)?\b)?(,?[ \u00a0]\d{4}\b)?"
 )
 _DAY = re.compile(r"\b\d{1,2}(?:st|nd|rd|th)?[ \u00a0]$")
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{0,15}$")
-_ADDRESS = re.compile(rf"://[^\s<>\"`{{}}|\\^{_EAST}]{{1,400}}")
+_ADDRESS = re.compile(rf"[A-Za-z][A-Za-z0-9+.-]{{0,15}}://[^\s<>\"`{{}}|\\^{_EAST}]{{1,400}}")
 _QUOTED = re.compile(
     r"\"([^\"\n]{1,120})\"|“([^”\n]{1,120})”|«([^»\n]{1,120})»|`([^`\n]{1,120})`"
     r"|(?<!\w)'([^'\n]{1,120})'(?![\w:])|「([^」\n]{1,120})」"
@@ -75,16 +74,11 @@ def _merge_spans(found: Iterable[Span]) -> list[Span]:
 
 def _find_addresses(text: str) -> Iterator[Span]:
     """URLs of any scheme, without the marks that close the sentence or bracket around them."""
-    at = text.find("://")
-    while at >= 0:
-        scheme = _SCHEME.search(text, max(0, at - 16), at)
-        rest = _ADDRESS.match(text, at)
-        if scheme and rest:
-            url = rest.group().rstrip(".,;:!?*'")
-            while url.endswith(")") and url.count(")") > url.count("("):
-                url = url[:-1].rstrip(".,;:!?*'")
-            yield Span(scheme.start(), min(at + len(url), scheme.start() + _LONGEST))
-        at = text.find("://", rest.end() if rest else at + 3)
+    for found in _ADDRESS.finditer(text) if "://" in text else ():
+        url = found[0].rstrip(".,;:!?*'")
+        while url.endswith(")") and url.count(")") > url.count("("):
+            url = url[:-1].rstrip(".,;:!?*'")
+        yield Span(found.start(), found.start() + min(len(url), _LONGEST))
 
 
 def _find_atoms(text: str) -> Iterator[Span]:
