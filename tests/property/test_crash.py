@@ -399,7 +399,7 @@ def test_an_empty_file_is_no_new_store(tmp_path: Path) -> None:
     """A store that was cut to nothing is said, never begun anew in silence."""
     store = tmp_path / "store.db"
     store.touch()
-    with pytest.raises(CorruptStore, match="is empty"):
+    with pytest.raises(NotOurStore, match="empty"):
         Session.open("trip", store=str(store))
     assert store.stat().st_size == 0
 
