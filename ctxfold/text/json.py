@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, NoReturn
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 
 from ctxfold.errors import InputError
 
@@ -36,6 +36,17 @@ def _drop_titles(schema: Any) -> Any:
             return [_drop_titles(one) for one in schema]
         case _:
             return schema
+
+
+def list_faults(error: ValidationError, whole: str) -> list[str]:
+    """Return a line for each fault of a value: its place, else `whole`, and what is wrong.
+
+    An outer fault that only follows from an inner one is left out.
+    """
+    errors = error.errors(include_url=False, include_context=False, include_input=False)
+    outer = {each["loc"][:depth] for each in errors for depth in range(1, len(each["loc"]))}
+    inner = (each for each in errors if each["loc"] not in outer)
+    return [f"{'.'.join(map(str, each['loc'])) or whole}: {each['msg']}" for each in inner]
 
 
 def strictly(text: str, fraction: Callable[[str], Any] | None = None) -> Any | None:
