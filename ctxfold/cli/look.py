@@ -123,14 +123,14 @@ def recall(session: Session, what: tuple[str, ...], limit: int, skip: int, raw: 
             click.echo(f"{found.ref} as the page reads; --raw gives its bytes", err=True)
         print_json(found) if as_json else _print_exactly(found.text)
         return 0
-    from ctxfold.session.recall import put_on_one_line
+    from ctxfold.session.recall import join_lines
 
     hits = session.recall(query=query, limit=limit, skip=skip)
     if as_json:
         print_json(hits)
         return int(not hits)
     for hit in hits:
-        click.echo(f"{hit.ref}  {escape_controls(put_on_one_line(hit.text))}")
+        click.echo(f"{hit.ref}  {escape_controls(join_lines(hit.text))}")
     if not hits:
         after = f" beyond the best {skip}" if skip else ""
         click.echo(
