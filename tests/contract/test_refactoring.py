@@ -68,16 +68,7 @@ def test_without_a_text_fact_rectify_refuses_and_says_what_to_give(session: Sess
 
 
 @pytest.mark.parametrize(
-    "planted",
-    [
-        "W-9999",
-        "999.99 EUR",
-        "mia.li@example.org",
-        "2031-11-21",
-        "s77",
-        "QXZKJP",
-        '"never damaged"',
-    ],
+    "planted", ["W-9999", "999.99 EUR", "mia.li@example.org", "2031-11-21", "s77", "QXZKJP", '"never damaged"']
 )
 @pytest.mark.parametrize("operator", ["state_abstract", "noise_filter", "cognitive_boosting", "attention_anchor"])
 def test_an_id_number_or_name_the_history_does_not_have_is_refused(

@@ -98,18 +98,7 @@ def test_an_address_that_is_no_path_is_refused_in_one_line_and_makes_nothing(
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "",
-        "-trip",
-        "a b",
-        "x" * 65,
-        "trip/one",
-        "trip.db",
-        "\x00",
-    ],
-)
+@pytest.mark.parametrize("name", ["", "-trip", "a b", "x" * 65, "trip/one", "trip.db", "\x00"])
 def test_a_session_name_outside_the_pattern_is_refused_in_one_line(database: Path, name: str) -> None:
     """Names match `[a-z0-9][a-z0-9-]{0,63}`; nothing is made for another."""
     with pytest.raises(SessionNameError) as refused:

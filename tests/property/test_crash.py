@@ -395,15 +395,6 @@ def test_a_database_of_another_program_is_left_alone_and_named(tmp_path: Path) -
     assert store.read_bytes() == before
 
 
-def test_an_empty_file_is_no_new_store(tmp_path: Path) -> None:
-    """A store that was cut to nothing is said, never begun anew in silence."""
-    store = tmp_path / "store.db"
-    store.touch()
-    with pytest.raises(CorruptStore, match="is empty"):
-        Session.open("trip", store=str(store))
-    assert store.stat().st_size == 0
-
-
 def filled(store: Path) -> None:
     """A store of some size, all of it in the database file."""
     with Session.open("trip", goal="Goal", store=str(store)) as session:

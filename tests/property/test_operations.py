@@ -119,22 +119,6 @@ TestOperations = Operations.TestCase
 TestOperations.settings = settings(max_examples=25, stateful_step_count=12)
 
 
-@pytest.mark.parametrize("start", [0, *(pytest.param(at, marks=pytest.mark.long) for at in range(30, 300, 30))])
-def test_random_sequences_of_operations_hold_every_invariant(tmp_path: Path, start: int) -> None:
-    """Thirty seeds of twelve operations each; a failure names its seed."""
-    for seed in range(start, start + 30):
-        folder = tmp_path / str(seed)
-        folder.mkdir()
-        driver = Driver(str(folder / "store.db") if seed % 3 == 0 else ":memory:")
-        try:
-            random_run(driver, random.Random(seed), ODD, 12)
-            driver.check_all()
-        except Exception as error:
-            raise AssertionError(f"seed {seed}: {error}") from error
-        finally:
-            driver.close()
-
-
 @pytest.mark.long
 def test_one_long_sequence_holds_every_invariant(tmp_path: Path) -> None:
     """Two hundred operations on one session, then a copy of it."""
