@@ -103,7 +103,7 @@ def _frame_view(name: str, opened: Session, budget: int) -> str:
     """Put a briefing's text around a view, within a budget."""
     blanks = {"session": opened.name, "tokens": budget, "budget": budget}
     frame = count(fill_prompt(f"briefings/{name}.text", view="", **blanks))
-    view = opened.view(budget=budget - frame)
+    view = opened.view(budget=budget - frame, fill=True)
     return fill_prompt(f"briefings/{name}.text", **blanks | {"view": view.text, "tokens": view.tokens})
 
 
@@ -132,7 +132,10 @@ def serve_resources(server: MCPServer[Pools], pools: Pools) -> None:
 
     readers: dict[str, tuple[str, Callable[..., Awaitable[str]]]] = {
         "sessions": (ROOT, sessions),
-        "context": (f"{ROOT}/{{session}}/context", _make_reader(lambda opened: opened.view(budget=opened.budget).text)),
+        "context": (
+            f"{ROOT}/{{session}}/context",
+            _make_reader(lambda opened: opened.view(budget=opened.budget, fill=True).text),
+        ),
         "blocks": (f"{ROOT}/{{session}}/blocks", _make_reader(_format_blocks)),
         "steps": (f"{ROOT}/{{session}}/steps/{{n}}", _read_step),
         "tree": (f"{ROOT}/{{session}}/tree", _make_reader(_format_tree)),

@@ -33,8 +33,7 @@ from mcp_server.attachments import list_changed, make_briefings, serve_completio
 from mcp_server.errors import explain_error
 from mcp_server.prompts import fill_prompt
 from mcp_server.sessions.pool import Pools, PrincipalBus, Subscribers
-from mcp_server.tools import make_form, make_tools
-from mcp_server.tools.spec import CAPS, Caps
+from mcp_server.tools import CAPS, Caps, make_tools
 
 _HOUR_MS = 3_600_000
 
@@ -85,8 +84,7 @@ class CtxfoldServer(MCPServer[Pools]):
             raise
         except Exception as error:
             tool = self._tool_manager.get_tool(name)
-            form = None if tool is None else make_form(tool)
-            raise ToolError(_clean(explain_error(error, name, form))) from error
+            raise ToolError(_clean(explain_error(error, name, tool.parameters if tool else None))) from error
 
     async def read_resource(
         self, uri: AnyUrl | str, context: Context[Pools, Any] | None = None

@@ -293,7 +293,7 @@ class Window:
         """Take `observation` as the last one: its refs are the ones that live now."""
         self.controls.learn(observation.refs, self._page.url)
         self.last = observation
-        self.furniture = self.furniture.after(observation)
+        self.furniture = self.furniture.add_page(observation)
 
     def note_title(self, title: str) -> None:
         """Note the title of the current tab."""

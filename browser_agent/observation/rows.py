@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-from browser_agent.observation import Extracted, Observation
+from browser_agent.observation import Extracted
 from browser_agent.observation.inline import FIELDS, clean, label, render, resolve_url, terms
 from ctxfold.log.page import Node
-from ctxfold.text.words import counted
 from ctxfold.tokens import count
 
 _CELLS = frozenset({"cell", "gridcell", "columnheader", "rowheader"})
@@ -202,14 +200,12 @@ def _find_url(node: Node) -> str:
     return next((inner.url for inner in node.walk() if inner.url), "")
 
 
-def format_extracted(extracted: Extracted, room: int, here: str = "", lacking: str = "") -> tuple[str, ...]:
+def format_extracted(extracted: Extracted, room: int, here: str) -> tuple[str, ...]:
     """Write the missing names, then an item a line, as many as fit in `room` o200k tokens.
 
-    `lacking` says in place of the missing names what several pages lack. The names of rows are written once, above
-    the rows; addresses on the site of `here` are written as paths.
+    The names of rows are written once, above the rows; addresses on the site of `here` are written as paths.
     """
-    missing = ", ".join(extracted.missing)
-    lines = list(filter(None, [lacking or (f"not found on this page: {missing}" if missing else "")]))
+    lines = [f"not found on this page: {', '.join(extracted.missing)}"] if extracted.missing else []
     if extracted.value is None:
         return (*lines, "nothing on this page is labelled so; read or find shows what the page says")
     names, items = _split_names(extracted.value)
@@ -235,31 +231,3 @@ def _split_names(value: Any) -> tuple[list[str], list[Any]]:
         return [], value
     names = list(dict.fromkeys(name for item in value for name in item))
     return names, [[item.get(name) for name in names] for item in value]
-
-
-def join_extracted(pages: Sequence[Observation], room: int) -> Observation:
-    """Return the last of several pages with the values of all: lists end to end, else the value of each page.
-
-    `room`: o200k tokens of its text.
-    """
-    found = [page.extracted for page in pages if page.extracted is not None]
-    values = [one.value for one in found if one.value is not None]
-    lists = [_only_list(value) for value in values]
-    if values and None not in lists:
-        rows = [row for each in lists for row in each or ()]
-        joined: Any = dict.fromkeys(values[0], rows) if isinstance(values[0], dict) else rows
-    else:
-        joined = values or None
-    without = Counter(name for one in found for name in one.missing)
-    missing = ", ".join(f"{name} {len(found) - number or 'none'}" for name, number in without.items())
-    lacking = f"found on so many of {counted(len(found), 'page')}: {missing}" if missing else ""
-    value, last = Extracted(value=joined, missing=tuple(without)), pages[-1]
-    heading = f"{counted(len(pages), 'page')} to {last.url}"
-    text = "\n".join((heading, *format_extracted(value, room - count(heading), last.url, lacking)))
-    return last.model_copy(update={"heading": heading, "text": text, "tokens": count(text), "extracted": value})
-
-
-def _only_list(value: Any) -> list[Any] | None:
-    """Return a value that is a list, or an object with one list in it, as that list; else None."""
-    only = next(iter(value.values())) if isinstance(value, dict) and len(value) == 1 else value
-    return only if isinstance(only, list) else None

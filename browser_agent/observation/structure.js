@@ -274,7 +274,6 @@
     title: document.title, base: document.baseURI, hidden, veiled, secrets, shown, submits: submits(),
     sections: kept.map(({ title, level, anchor, defined, lines }) => ({ title, level, anchor, defined_name: defined, text: lines.join('\n') })),
     search: whole ? search() : null, index: whole ? indexed() : null, drawn: text ? drawn() : [],
-    fixed: document.querySelectorAll('input[readonly],textarea[readonly]').length,
     editors: document.querySelectorAll('[contenteditable]:not([contenteditable=false])').length,
   });
 }

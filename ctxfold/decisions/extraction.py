@@ -14,9 +14,8 @@ from pydantic import BaseModel, Field, StrictStr, field_validator
 from ctxfold.decisions.register import EntrySource, Records, read_entries
 from ctxfold.log.json import parse
 from ctxfold.log.lines import Line
-from ctxfold.select import pieces_of_text
+from ctxfold.select import PAGE, Choice, Piece, pieces_of_text, score
 from ctxfold.select.choose import find_best_line
-from ctxfold.select.score import BM25
 from ctxfold.text.values import facts_of
 from ctxfold.text.words import counted, query_words, words
 from ctxfold.tokens import count
@@ -177,7 +176,7 @@ def _find_last(source: EntrySource, first: int, last: int, room: int) -> int:
     return end
 
 
-_FAINT = 0.3
+_FAINT = 0.2
 """Lines of less than this share of the best worth are not extracted, even if there is room."""
 _SMALL = 90
 """o200k tokens up to which an object of JSON is taken whole, so that its id stays with its values."""
@@ -220,30 +219,34 @@ def choose_lines(query: str, sources: Sequence[EntrySource], budget: int, shown:
     `sources`: the newest first; of an object that several records hold, the newest counts. Lines of which all words
     are in `shown` are left out.
     """
-    wanted = query_words(query)
-    asked, standing = frozenset(wanted), frozenset(words(shown))
+    asked, standing = frozenset(query_words(query)), frozenset(words(shown))
     units: list[_Unit] = []
-    newest: dict[str, str] = {}
     for source in sources:
         if len(units) < _UNITS:
             units += _cut(source, asked, len(units))
     said = [words(unit.text) for unit in units]
-    scores = BM25(said).scores(wanted)
-    least = max(scores, default=0.0) * _FAINT
-    taken = dict[int, _Unit]()
-    for place in sorted(range(len(units)), key=lambda place: (-scores[place], place)):
-        unit = units[place]
-        known = newest.setdefault(unit.name, unit.source.ref) if unit.name else unit.source.ref
-        if scores[place] <= least or known != unit.source.ref:
-            continue
-        fresh = {each: units[each] for each in (*unit.under, place) if each not in taken}
-        if shown and all(standing.issuperset(said[each]) for each in fresh):
-            continue
-        price = sum(count(each.text) + OVERHEAD for each in _join(list(fresh.values())))
-        if price <= budget:
-            budget -= price
-            taken |= fresh
-    return _join(list(taken.values()))
+    pieces = [
+        Piece(unit.text, len(unit.text) // 3 + OVERHEAD, words=tuple(asked.intersection(held)), under=unit.under)
+        for unit, held in zip(units, said, strict=True)
+    ]
+    worths = score(pieces, query, PAGE)
+    least = max(worths, default=0.0) * _FAINT
+    newest: dict[str, str] = {}
+    among = [
+        place
+        for place, unit in enumerate(units)
+        if worths[place] > least
+        and newest.setdefault(unit.name or unit.source.ref, unit.source.ref) == unit.source.ref
+        and not (shown and standing.issuperset(said[place]))
+    ]
+    choice = Choice(pieces, query, among=among, weights=PAGE)
+
+    def join_units(places: Sequence[int]) -> list[Extract]:
+        return _join([units[place] for place in places])
+
+    return join_units(
+        choice.fit(budget, lambda places: sum(count(each.text) + OVERHEAD for each in join_units(places)))
+    )
 
 
 def _join(units: Sequence[_Unit]) -> list[Extract]:

@@ -49,15 +49,27 @@ def select(
 class Choice:
     """A choice that grows.
 
+    Args:
+        pieces, query, standing, weights: as of `select`.
+        among: the places that may be chosen; None for all.
+
     Attributes:
         order: the chosen places, in the order of choice. A piece comes after all that it needs.
         spent: o200k tokens of the chosen pieces.
     """
 
     def __init__(
-        self, pieces: Sequence[Piece], query: str = "", *, standing: Collection[int] = (), weights: Weights = LOG
+        self,
+        pieces: Sequence[Piece],
+        query: str = "",
+        *,
+        standing: Collection[int] = (),
+        among: Iterable[int] | None = None,
+        weights: Weights = LOG,
     ) -> None:
         self._pieces = pieces
+        places = range(len(pieces)) if among is None else among
+        self._among = [place for place in places if pieces[place].kind != "head"]
         self._worth = Worth(pieces, query, weights)
         self._shown = bytearray(len(pieces))
         self.order: list[int] = []
@@ -99,12 +111,8 @@ class Choice:
             Whether any was chosen.
         """
         before = len(self.order)
-        places = [place for place in (range(len(self._pieces)) if among is None else among) if not self._shown[place]]
-        heap = [
-            (-self._rate(place, self._find_missing(place)), place)
-            for place in places
-            if self._pieces[place].kind != "head"
-        ]
+        places = self._among if among is None else among
+        heap = [(-self._rate(place, self._find_missing(place)), place) for place in places if not self._shown[place]]
         heapq.heapify(heap)
         while heap:
             _, place = heapq.heappop(heap)

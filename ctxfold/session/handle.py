@@ -47,6 +47,7 @@ class Handle:
         seen: the latest step that this handle has shown.
         looked: the record up to which it looked for changes of the intent.
         pressed: the last folded step that it has extracted for.
+        noticed: the last step of the memory that it has called due.
     """
 
     def __init__(self, store: Store, session: int, branch: int, settings: FoldSettings = SETTINGS) -> None:
@@ -55,6 +56,7 @@ class Handle:
         self.seen: int = 0
         self.looked: tuple[int, int] = (0, 0)
         self.pressed: int = 0
+        self.noticed: int = 0
         self._state: State | None = None
         self._head: HeadRow | None = None
         self._workspace = Workspace()
@@ -238,7 +240,7 @@ class Handle:
     def forget(self) -> None:
         """Load the branch anew at the next call."""
         self._drop()
-        self.seen, self.looked, self.pressed = 0, (0, 0), 0
+        self.seen, self.looked, self.pressed, self.noticed = 0, (0, 0), 0, 0
 
     def _drop(self) -> None:
         self._state, self._workspace, self._loaded = None, Workspace(), 0

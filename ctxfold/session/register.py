@@ -170,6 +170,7 @@ def put_refactoring(tx: Writing, place: Branch, made: Refactoring, guidance: Gui
         "operator": made.operator,
         "tiles": [tile.number for tile in made.tiles],
         "steps": list(made.steps),
+        "marks": list(made.marks),
         "guidance": asdict(guidance),
     }
     cause = "; ".join(filter(None, (f"{made.operator}: {made.reason}", reason)))
@@ -195,7 +196,7 @@ def _note(tx: Writing, place: Branch, what: Happened) -> State:
 def load_value(hint: type[T], tree: Any) -> T:
     """Read a value of a dataclass type from JSON made by `dataclasses.asdict`. Raises CorruptStore."""
     try:
-        return cast(T, _make_adapter(hint).validate_python(tree))
+        return cast(T, _make_adapter(cast(Any, hint)).validate_python(tree))
     except ValidationError as error:
         raise CorruptStore(f"a value of {hint.__name__} does not read back; restore a copy of the store") from error
 

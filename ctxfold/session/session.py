@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, overload
 
+from ctxfold.config import read_fold_table
 from ctxfold.decisions.extraction import Trigger
-from ctxfold.decisions.fold import SETTINGS, FoldDirective, FoldSettings
-from ctxfold.decisions.memory import choose_batch
+from ctxfold.decisions.fold import FoldDirective, FoldSettings
+from ctxfold.decisions.marks import mark
+from ctxfold.decisions.memory import MemoryDue, choose_batch, find_due, read_memory
 from ctxfold.decisions.refactor import OPERATORS, Refactored, read_operator
 from ctxfold.decisions.register import PlanGiven, Statements, Todo
 from ctxfold.errors import InputError
@@ -24,9 +26,11 @@ from ctxfold.session.decide import (
     consolidate,
     extract_due,
     extract_lines,
+    fill_view,
     find_triggers,
     fold_steps,
     move_branch,
+    put_memory,
     set_plan,
 )
 from ctxfold.session.handle import Handle, check
@@ -43,6 +47,7 @@ from ctxfold.session.record import (
 )
 from ctxfold.session.redact import Redaction, redact
 from ctxfold.session.register import put_refused
+from ctxfold.session.sources import read_evidence
 from ctxfold.session.telling import Event, describe_event, read_history
 from ctxfold.session.tools import SessionTool, make_tools
 from ctxfold.store.rows import Reading
@@ -84,7 +89,7 @@ class Session:
         store: str | None = None,
         *,
         create: bool = True,
-        settings: FoldSettings = SETTINGS,
+        settings: FoldSettings | None = None,
     ) -> Session:
         """Open a session, or create it.
 
@@ -93,12 +98,12 @@ class Session:
             goal: the purpose; it revises another goal of the branch.
             store: a path, a URL or `:memory:`; None for the configured default.
             create: whether a missing session is created.
-            settings: when and how far this handle folds.
+            settings: when and how far this handle folds; None for the table `fold` of the settings file.
 
         Raises: SessionNameError: not a name. UnknownSession: it does not exist and `create` is off. StoreError: the
             store cannot be used.
         """
-        return cls(name, *check(open_handle)(name, goal, store, create, settings))
+        return cls(name, *check(open_handle)(name, goal, store, create, settings or FoldSettings(**read_fold_table())))
 
     @property
     def goal(self) -> str:
@@ -250,13 +255,17 @@ class Session:
 
     @check
     def consolidate(
-        self, budget: int | None = None, model: str | None = None, by: By = _HIGH_WATER, summary: str | None = None
+        self,
+        budget: int | None = None,
+        model: str | None = None,
+        by: By = _HIGH_WATER,
+        memory: Mapping[str, str] | None = None,
+        as_of: int | None = None,
     ) -> tuple[Tile, ...]:
         """Fold older steps if the cover is above the budget's high-water mark: the driver's call.
 
-        A `summary`, at most the settings' `front` of the budget, goes in front of the lines chosen from the steps.
-        Returns the tile that was made, if any. Raises FoldError: the summary is too long, or holds values that the log
-        lacks.
+        A `memory`, as in `remember`, takes the place of the one there is; `as_of`: the latest step that its author had
+        read. Returns the tile that was made, if any. Raises StaleDecision: that step is no longer on the path.
         """
         with self._at.reading() as tx:
             limit = self._limit(tx, budget, model).tokens
@@ -264,7 +273,46 @@ class Session:
             if choose_batch(self._at.workspace, limit, self._at.settings) is None:
                 return ()
         with self._at.writing() as tx:
-            return consolidate(tx, self._at, limit, by, summary)
+            return consolidate(tx, self._at, limit, by, None if memory is None else read_memory(memory), as_of)
+
+    @check
+    def remember(
+        self,
+        memory: Mapping[str, str] | str,
+        upto: int | str | None = None,
+        budget: int | None = None,
+        model: str | None = None,
+        by: By = _HOST,
+    ) -> Tile:
+        """Put a memory in place of the older steps (deep consolidation; AgentFold).
+
+        Args:
+            memory: the parts `wanted`, `laid_down`, `state`, `decided`, `failed`, `said`, `facts`, `open`, `next`, as
+                of the latest step that this handle has shown; or a report in one text.
+            upto: the last step that it replaces; None for the last one that `find_due` named, else the one before the
+                latest.
+            budget: tokens of the view that it is for.
+            model: the model that reads the view.
+            by: who wrote it, and why.
+
+        Raises InputError: an unknown part, or no text at all. FoldError: there is no step to replace.
+        """
+        written, last = read_memory(memory), self._at.noticed or None if upto is None else parse_step(upto)
+        with self._at.writing() as tx:
+            limit = self._limit(tx, budget, model).tokens
+            return put_memory(tx, self._at, limit, written, last, by)
+
+    @check
+    def find_due(self, budget: int | None = None, model: str | None = None) -> MemoryDue | None:
+        """Return the memory that is to be written now, once for each fold that calls for one; else None."""
+        with self._at.reading() as tx:
+            limit = self._limit(tx, budget, model).tokens
+            self._at.refresh(tx)
+            due = find_due(self._at.workspace, limit)
+        if due is None or due.steps[-1] == self._at.noticed:
+            return None
+        self._at.noticed = due.steps[-1]
+        return due
 
     @check
     def plan(
@@ -332,6 +380,12 @@ class Session:
             return due
         with self._at.writing() as tx:
             return extract_due(tx, self._at, limit)
+
+    @check
+    def mark(self, text: str, steps: Sequence[int] = ()) -> tuple[str, tuple[str, ...]]:
+        """Return a text with `[not in the log]` behind values that the log of steps (all if none) lacks, and these."""
+        with self._at.reading() as tx:
+            return mark(text, *read_evidence(tx, self._at.place(tx), steps))
 
     @check
     def refactor(
@@ -417,11 +471,17 @@ class Session:
             self._at.take_decision(put_refused(tx, place, what, replies), place.workspace)
 
     @check
-    def view(self, budget: int | None = None, model: str | None = None) -> View:
-        """Render the context, never above the budget, which is at least `ctxfold.tokens.MIN_BUDGET` o200k tokens."""
+    def view(self, budget: int | None = None, model: str | None = None, fill: bool = False) -> View:
+        """Render the context, never above the budget, which is at least `ctxfold.tokens.MIN_BUDGET` o200k tokens.
+
+        With `fill`, the past is chosen anew from the log, so that the view takes all of its budget; without, it is
+        what the last fold left, which stays the same from view to view and is read from a provider's prompt cache.
+        """
         with self._at.reading() as tx:
             limit = self._limit(tx, budget, model)
             workspace = self._at.load_shown(tx, limit.tokens)
+            if fill:
+                return fill_view(tx, self._at, workspace, limit, self._read_calls)
         return render(workspace, limit, self._read_calls)
 
     @overload

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from ctxfold.decisions.extraction import has_name
 from ctxfold.decisions.fold import FoldSettings
@@ -16,7 +17,7 @@ from ctxfold.log.lines import text_of
 from ctxfold.log.page import page_of
 from ctxfold.session.load import lines_at
 from ctxfold.session.recall import load_records, rank_records, recall
-from ctxfold.session.record import match_calls
+from ctxfold.session.record import Branch, match_calls
 from ctxfold.store.rows import Reading
 from ctxfold.store.tables import StoredRecord
 from ctxfold.text.words import is_common
@@ -94,9 +95,10 @@ class Sources:
 
 
 def read_case(
-    tx: Reading, session: int, workspace: Workspace, budget: int, settings: FoldSettings, named: bool
+    tx: Reading, place: Branch, workspace: Workspace, budget: int, settings: FoldSettings, named: bool
 ) -> Case:
     """Return a workspace with the evidence of its records. The case may read through `tx` while it is open."""
+    session = place.session
     steps = [step for block in workspace.blocks for step in block.steps]
     records = tx.log.records(session, steps)
     answers: dict[int, StoredRecord] = {}
@@ -118,21 +120,33 @@ def read_case(
         tx.cover.next_tile(session),
         frozenset(f"s{each.step}.{each.k}" for each in records if each.kind == "note" and each.origin == "model"),
         named,
-        lambda: read_log(tx, session, steps),
+        lambda: read_evidence(tx, place, steps),
         lambda ref: _read_text(tx, session, ref),
     )
 
 
-def read_log(tx: Reading, session: int, steps: Sequence[int]) -> list[str]:
-    """Return the exact text of every record of some steps; of a page its reading form too, of a call its line."""
-    parts: list[str] = []
+def read_evidence(tx: Reading, place: Branch, steps: Sequence[int]) -> tuple[list[str], range]:
+    """Return the texts that a summary of steps may take values from, and the steps that it may refer to.
+
+    The texts are the steps' records, exact and as read, with their times; the goal, the user's words, the register's
+    ids. Without steps, the whole path is read.
+    """
+    workspace, session, tip, texts = place.workspace, place.session, place.state.tip, list[str]()
+    if not steps and tip:
+        path = tx.log.path(session, tip)
+        steps = [step.n for step in tx.log.along(session, path, 1, path[0][1])]
     records = [*tx.log.records(session, steps), *tx.log.records(session, steps, late=True)]
     for record in {record.id: record for record in records}.values():
         text = tx.log.text(record.entry)
-        parts += [text, *filter(None, [page_of(text, record.origin)])]
+        texts += [text, *filter(None, [page_of(text, record.origin)])]
         if record.shown is not None or record.kind == "call":
-            parts.append(text_of(lines_at(tx, record)))
-    return parts
+            texts.append(text_of(lines_at(tx, record)))
+    texts += [str(datetime.fromtimestamp(step.time, UTC)) for step in tx.log.steps(session, steps)]
+    texts += [line.text for line in (*workspace.words, *(line for block in workspace.blocks for line in block.said))]
+    intent = workspace.intent
+    texts += [note.text for note in workspace.notes]
+    texts += [*(item.id for item in intent.items), *(each.id for each in (*intent.constraints, *intent.decisions))]
+    return texts, range(1, tip + 1)
 
 
 def _read_text(tx: Reading, session: int, ref: str) -> str:

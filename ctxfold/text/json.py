@@ -8,34 +8,24 @@ from functools import lru_cache
 from typing import Any, NoReturn
 
 from pydantic import BaseModel, ValidationError
+from pydantic.json_schema import GenerateJsonSchema
 
 from ctxfold.errors import InputError
 
-_NAMED = {"properties", "$defs"}
-"""Where a schema's keys are names of the model's own, not words of JSON Schema."""
 
-_LITERAL = {"const", "default", "enum", "examples"}
-"""Where a schema holds values of the model's own."""
+class _UntitledSchema(GenerateJsonSchema):
+    """Gives fields no titles: a title repeats the name."""
+
+    def field_title_should_be_set(self, schema: object) -> bool:  # noqa: ARG002 - pydantic's signature
+        return False
 
 
 def schema_of(model: type[BaseModel]) -> dict[str, Any]:
-    """The schema of a model. A property or definition of the name `title` stays."""
-    found: dict[str, Any] = _drop_titles(model.model_json_schema())
-    return found
-
-
-def _drop_titles(schema: Any) -> Any:
-    match schema:
-        case dict():
-            kept = {key: value for key, value in schema.items() if not (key == "title" and isinstance(value, str))}
-            named = {key: {name: _drop_titles(one) for name, one in kept[key].items()} for key in _NAMED & kept.keys()}
-            return {
-                key: value if key in _LITERAL else named.get(key) or _drop_titles(value) for key, value in kept.items()
-            }
-        case list():
-            return [_drop_titles(one) for one in schema]
-        case _:
-            return schema
+    """The schema of a model, without titles. A property or definition of the name `title` stays."""
+    schema = model.model_json_schema(schema_generator=_UntitledSchema)
+    for part in (schema, *schema.get("$defs", {}).values()):
+        part.pop("title", None)
+    return schema
 
 
 def list_faults(error: ValidationError, whole: str) -> list[str]:

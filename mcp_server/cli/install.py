@@ -24,7 +24,6 @@ from mcp_server.install.hosts import (
     Launch,
     Machine,
     is_in_cache,
-    name_backup,
     plan_install,
     plan_uninstall,
     read_file,
@@ -52,8 +51,7 @@ def install(host: str, caps: str, server: str | None, hooks: bool, dry_run: bool
     plan, target = ChangePlan(Path.home()), HOSTS[host]
     if hooks:
         for path in _list_hook_files(host):
-            texts = plan.read(path), plan.read(name_backup(path, HOOKS))
-            plan.add(plan_hooks(host, sys.executable, path, *texts))
+            plan.add(plan_hooks(host, sys.executable, path, *plan.read(path, HOOKS)))
         _carry_out(plan, dry_run, HOOK_HOSTS[host].after, target)
         return
     options = ("--caps", "core") if parse_caps(caps) == ("core",) else ()
@@ -68,9 +66,9 @@ def install(host: str, caps: str, server: str | None, hooks: bool, dry_run: bool
         _check_server(target, server)
     for path in _list_files(target):
         if server:
-            plan.add(plan_wrap(target, launch, server, path, _read_both(plan, path)))
+            plan.add(plan_wrap(target, launch, server, path, plan.read(path, WRAPPED)))
         else:
-            plan.add(plan_install(target, launch, path, plan.read(path), plan.read(name_backup(path))))
+            plan.add(plan_install(target, launch, path, *plan.read(path)))
     _carry_out(plan, dry_run, NEW_SESSION if server else target.after, target)
 
 
@@ -87,12 +85,11 @@ def uninstall(host: str, server: str | None, hooks: bool, dry_run: bool) -> None
     plan, target = ChangePlan(Path.home()), HOSTS[host]
     if hooks or (host in HOOK_HOSTS and server is None):
         for path in _list_hook_files(host):
-            texts = plan.read(path), plan.read(name_backup(path, HOOKS))
-            plan.add(plan_no_hooks(host, sys.executable, path, *texts))
+            plan.add(plan_no_hooks(host, sys.executable, path, *plan.read(path, HOOKS)))
     for path in [] if hooks else _list_files(target):
-        plan.add(plan_unwrap(target, server, path, _read_both(plan, path)))
+        plan.add(plan_unwrap(target, server, path, plan.read(path, WRAPPED)))
         if server is None:
-            plan.add(plan_uninstall(target, path, plan.read(path), plan.read(name_backup(path))))
+            plan.add(plan_uninstall(target, path, *plan.read(path)))
     _carry_out(plan, dry_run)
 
 
@@ -105,11 +102,6 @@ def _check_server(host: InstallHost, server: str) -> None:
     if server not in names:
         others = ", ".join(name for name in names if name != host.path[-1]) or "none"
         raise InputError(f"{host.name} has no server {server!r}; it has {others}")
-
-
-def _read_both(plan: ChangePlan, path: Path) -> tuple[str | None, str | None]:
-    """A settings file, and the file that keeps its wrapped entries."""
-    return plan.read(path), plan.read(name_backup(path, WRAPPED))
 
 
 def _list_hook_files(host: str) -> list[Path]:
@@ -130,7 +122,7 @@ def _carry_out(plan: ChangePlan, dry_run: bool, after: str = "", host: InstallHo
         click.echo(f"{host.name} was not found on this machine{undo}", err=True)
     if not dry_run:
         plan.make()
-    for path, (old, new) in plan.files.items():
+    for path, old, new in plan.list_changes():
         if old == new:
             click.echo(f"{path}: nothing to change")
         elif dry_run:

@@ -19,7 +19,7 @@ from ctxfold.cli.options import choose_model, store_option
 if TYPE_CHECKING:
     from ctxfold.models import Roles
     from mcp_server.sessions.browsing import BrowsingSettings
-    from mcp_server.tools.spec import Caps
+    from mcp_server.tools import Caps
 
 
 _there = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -98,9 +98,9 @@ def serve(
     if "browser" in offered:
         click.echo(_name_browser(browsing["executable"]), err=True)
     if pipes is not None:
-        from mcp_server.transport.stdio import run_stdio
+        from mcp_server.transport.stdio import run_until_end, serve_pipes
 
-        run_stdio(pools, build_server(pools, caps=offered), pipes)
+        run_until_end(partial(serve_pipes, build_server(pools, caps=offered), pipes), pools.close)
     from mcp_server.transport.http import ListenAddress, read_tokens, run_http
 
     tokens = read_tokens(token_file) if token_file else None

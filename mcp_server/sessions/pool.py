@@ -30,6 +30,8 @@ from mcp_server.sessions.browsing import Browsing, BrowsingSettings
 
 _MAX_SUBSCRIPTIONS = 256
 """Resources that one connection may subscribe to."""
+_MAX_SUBSCRIBERS = 256
+"""Connections with subscriptions that are kept. The SDK doesn't report their end, so the oldest make room."""
 _MODEL_SECONDS = 35.0
 """Time that one call waits for all replies of the folder's model. Hosts give up after about sixty."""
 _MAX_OPEN = 64
@@ -64,14 +66,14 @@ class PrincipalBus(InMemorySubscriptionBus):
 
 
 class Subscribers:
-    """Connections of the older protocol, and the resources that each subscribed to."""
+    """Connections of the older protocol, each with its principal and the resources that it subscribed to."""
 
     def __init__(self) -> None:
-        self._sessions: dict[int, tuple[ServerSession, set[str]]] = {}
+        self._connections: OrderedDict[int, tuple[ServerSession, str | None, set[str]]] = OrderedDict()
 
     async def subscribe(self, ctx: ServerRequestContext[Any, Any], params: SubscribeRequestParams) -> EmptyResult:
         """Report changes of a resource to this connection."""
-        uris = self._uris(ctx.session)
+        uris = self._list_uris(ctx.session)
         if len(uris) >= _MAX_SUBSCRIPTIONS:
             raise MCPError(
                 INVALID_REQUEST,
@@ -82,20 +84,23 @@ class Subscribers:
 
     async def unsubscribe(self, ctx: ServerRequestContext[Any, Any], params: UnsubscribeRequestParams) -> EmptyResult:
         """Stop reporting them."""
-        self._uris(ctx.session).discard(str(params.uri))
+        self._list_uris(ctx.session).discard(str(params.uri))
         return EmptyResult()
 
     async def publish(self, uris: frozenset[str]) -> None:
-        """Report changed resources to every connection that subscribed to them."""
-        for session, wanted in tuple(self._sessions.values()):
-            for uri in sorted(uris & wanted):
+        """Report changed resources to every connection of the current principal that subscribed to them."""
+        for session, principal, wanted in tuple(self._connections.values()):
+            for uri in sorted(uris & wanted) if principal == current_principal() else ():
                 await session.send_resource_updated(uri)
 
-    def _uris(self, session: ServerSession) -> set[str]:
-        client = session.client_params
-        if client is None:
-            raise MCPError(INVALID_REQUEST, "this connection ends with each answer: read the resource again instead")
-        return self._sessions.setdefault(id(client), (session, set()))[1]
+    def _list_uris(self, session: ServerSession) -> set[str]:
+        """What a connection subscribed to. The SDK gives each request a session of its own over one client's words."""
+        key = id(session.client_params)
+        if key not in self._connections:
+            self._connections[key] = (session, current_principal(), set())
+            if len(self._connections) > _MAX_SUBSCRIBERS:
+                self._connections.popitem(last=False)
+        return self._connections[key][2]
 
 
 class SessionPool:

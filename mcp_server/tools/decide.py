@@ -7,27 +7,44 @@ from typing import Annotated, Literal
 
 from mcp.server.mcpserver import Context
 from mcp_types import CallToolResult, TextContent
-from pydantic import BaseModel
+from pydantic import BaseModel, GetJsonSchemaHandler, model_validator
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
 
 from ctxfold import Move, Session
+from ctxfold.decisions.marks import name_marks
 from ctxfold.decisions.refactor import Operator
 from ctxfold.decisions.register import parse_statements
+from ctxfold.errors import InputError
 from ctxfold.session.branches import Topic
-from ctxfold.workspace import Intent, Statement, spans
+from ctxfold.workspace import Intent, MemoryParts, Statement, spans
 from mcp_server.sessions.pool import Pools, pool_for
 from mcp_server.tools.results import format_extracts, format_facts, format_tip, shorten
-from mcp_server.tools.spec import LogRef, SessionName, Shorthand, Tokens
+
+
+class Shorthand(BaseModel, frozen=True, extra="forbid"):
+    """An object that may be given as the text of its first field alone."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _take_text(cls, given: object) -> object:
+        return {next(iter(cls.model_fields)): given} if isinstance(given, str) else given
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        """Either form."""
+        return {"anyOf": [{"type": "string"}, handler.resolve_ref_schema(handler(core))]}
 
 
 class LinesGiven(Shorthand, frozen=True, extra="forbid"):
     """One selection of lines."""
 
-    ref: LogRef
+    ref: str
     why: str = ""
 
 
 async def extract(
-    session: SessionName, ctx: Context[Pools], need: str = "", lines: tuple[LinesGiven, ...] = (), budget: Tokens = 400
+    session: str, ctx: Context[Pools], need: str = "", lines: tuple[LinesGiven, ...] = (), budget: int = 400
 ) -> list[TextContent]:
     """Put exact lines of the log at the end of the view."""
     pool, chosen, wanted = pool_for(ctx), [each.model_dump() for each in lines], need or None
@@ -48,17 +65,30 @@ class FoldReply(BaseModel, frozen=True):
     notes: list[str] = []
 
 
+_NO_MEMORY = MemoryParts()
+
+
 async def fold(
-    session: SessionName, ctx: Context[Pools], summary: str = "", first_step: int = 0, last_step: int = 0
+    session: str,
+    ctx: Context[Pools],
+    memory: MemoryParts = _NO_MEMORY,
+    summary: str = "",
+    first_step: int = 0,
+    last_step: int = 0,
 ) -> Annotated[CallToolResult, FoldReply]:
-    """Fold a stretch of steps into one block."""
+    """Write the memory of the past, or fold a stretch of steps into one block."""
     pool, first, last, note = pool_for(ctx), first_step or None, last_step or None, ""
-    if summary:
+    parts = memory.model_dump(exclude_defaults=True)
+    if parts and (summary or first):
+        raise InputError("memory replaces all older steps: leave summary and first_step out, or leave memory out")
+    if parts or (summary and not (first or last)):
+        tile = await pool.use(session, lambda opened: opened.remember(parts or summary, last))
+    elif summary:
         tile = await pool.use(session, lambda opened: opened.fold(summary, first, last))
     else:
         decided = await pool.deciders.fold(pool.lease(session), first, last)
         tile, note = decided.made, decided.note
-    outside = f"kept outside it, because it is in use: {', '.join(tile.beside)}" if tile.beside else ""
+    marked = f"not in the log, and marked so: {name_marks(tile.marks)}" if tile.marks else ""
     return format_facts(
         FoldReply(
             block=tile.id,
@@ -66,7 +96,7 @@ async def fold(
             scale=tile.scale,
             tokens=tile.tokens,
             raw_tokens=tile.raw,
-            notes=[text for text in (note, outside) if text],
+            notes=[text for text in (note, marked) if text],
         )
     )
 
@@ -102,7 +132,7 @@ _NOTHING = "nothing was given: write todo, constraints or decisions as the user'
 
 
 async def plan(
-    session: SessionName,
+    session: str,
     ctx: Context[Pools],
     summary: str = "",
     todo: tuple[TodoEntry, ...] = (),
@@ -147,7 +177,7 @@ class Mended(BaseModel, frozen=True):
 
 
 async def refactor(
-    session: SessionName, ctx: Context[Pools], operator: Literal["auto", Operator] = "auto", text: str = ""
+    session: str, ctx: Context[Pools], operator: Literal["auto", Operator] = "auto", text: str = ""
 ) -> Annotated[CallToolResult, Mended]:
     """Refactor the view."""
     pool = pool_for(ctx)
@@ -190,7 +220,7 @@ class Moved(BaseModel, frozen=True):
 
 
 async def switch_branch(
-    session: SessionName, ctx: Context[Pools], query: str = "", action: Action = "auto", to: str = "", step: str = ""
+    session: str, ctx: Context[Pools], query: str = "", action: Action = "auto", to: str = "", step: str = ""
 ) -> Annotated[CallToolResult, Moved]:
     """Move to another branch or topic."""
 
@@ -249,7 +279,7 @@ class Undone(BaseModel, frozen=True):
     stays: str = ""
 
 
-async def undo(session: SessionName, ctx: Context[Pools], redo: bool = False) -> Annotated[CallToolResult, Undone]:
+async def undo(session: str, ctx: Context[Pools], redo: bool = False) -> Annotated[CallToolResult, Undone]:
     """Undo the newest decision, or redo it."""
     return format_facts(await pool_for(ctx).use(session, _redo if redo else _undo))
 

@@ -25,11 +25,10 @@ from ctxfold.errors import InputError, Refused
 from ctxfold.log import RecordRef, StepRef
 from ctxfold.workspace import spans
 from mcp_server.sessions.pool import Pools, SessionPool, pool_for
-from mcp_server.tools.results import format_facts, format_hits, format_recalled, format_view, shorten
-from mcp_server.tools.spec import LogRef, SessionName, Tokens
+from mcp_server.tools.results import format_facts, format_hits, format_recalled, format_view, list_notices, shorten
 
 
-async def context(session: SessionName, ctx: Context[Pools], budget: Tokens = 0, offset: int = 0) -> list[TextContent]:
+async def context(session: str, ctx: Context[Pools], budget: int = 0, offset: int = 0) -> list[TextContent]:
     """Show the view."""
     return await pool_for(ctx).use(session, lambda opened: format_view(opened, budget, offset))
 
@@ -46,7 +45,7 @@ class Opened(BaseModel, frozen=True):
 
 
 async def open_session(
-    session: SessionName, ctx: Context[Pools], goal: str = "", budget: Tokens = 0
+    session: str, ctx: Context[Pools], goal: str = "", budget: int = 0
 ) -> Annotated[CallToolResult, Opened]:
     """Create or resume a session."""
     await pool_for(ctx).open(session, goal or None, budget or None)
@@ -168,9 +167,9 @@ def _read_bytes(path: Path) -> bytes:
 
 
 async def recall(
-    session: SessionName,
+    session: str,
     ctx: Context[Pools],
-    ref: LogRef = "",
+    ref: str = "",
     query: str = "",
     limit: int = 5,
     offset: int = 0,
@@ -234,7 +233,7 @@ _NO_STEP = StepGiven()
 
 
 async def record(
-    session: SessionName,
+    session: str,
     host: Annotated[HostFolders, Resolve(find_folders)],
     user: str = "",
     step: StepGiven = _NO_STEP,
@@ -265,7 +264,7 @@ async def _write(pool: SessionPool, session: str, entries: list[_ToRecord]) -> R
         view_tokens=await pool.use(session, lambda opened: opened.view(budget=budget).tokens),
         budget=budget,
         consolidated=[f"{spans(block.steps)} to {block.id}" for block in kept.folded],
-        notes=[*kept.notes],
+        notes=[*kept.notes, *await pool.use(session, list_notices)],
     )
 
 

@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from ctxfold.decisions.extraction import LinesWritten, Trigger
 from ctxfold.decisions.refactor import Operator, Refactored
 from ctxfold.models.deciders.loop import Decided, DecisionKind, SessionLease, Timed, decide, lease_of
-from ctxfold.models.deciders.memory import Consolidate, Fold, find_micro, is_due
+from ctxfold.models.deciders.memory import Draft, Fold, Remember, find_micro, find_new_tiles, plan_memory
 from ctxfold.models.deciders.register import ExtractQuestion, PlanQuestion, find_new_words, line_parts, plan_parts
 from ctxfold.models.deciders.steer import PlaceQuestion, Route, Write
 from ctxfold.models.named import Roles, add_prices
@@ -64,13 +64,11 @@ class Deciders:
     Args:
         model: one model, or one for each role; None for the embedded deciders.
         seconds: the time that one call waits for all its replies; None for no limit.
-        micro: whether `maintain` folds each step alone once the next is recorded (AgentFold's granular condensation).
     """
 
-    def __init__(self, model: Model | Roles | None, seconds: float | None = None, *, micro: bool = False) -> None:
+    def __init__(self, model: Model | Roles | None, seconds: float | None = None) -> None:
         self._roles = Roles.of(model)
         self._seconds = seconds
-        self._micro = micro
         self._planned = WeakKeyDictionary[Session, str]()
 
     @property
@@ -143,16 +141,20 @@ class Deciders:
         lease, roles, clock = lease_of(session), self._roles, self._clock()
         limit = Budget.of(await lease(lambda session: session.budget) if budget is None else budget, model).tokens
         folded, spent = tuple[Tile, ...](), list[Decided[Any]]()
-        step = await lease(find_micro) if self._micro else 0
+        step = await lease(find_micro)
         if step:
             alone = await decide(clock(roles.folder), lease, Fold(name_of(roles.folder), step, step))
             folded, spent = (alone.made,), [alone]
         if not roles.models:
             folded += await lease(lambda session: session.consolidate(limit))
             return Maintained(folded, await lease(lambda session: session.maintain(limit)))
-        if await lease(lambda session: is_due(session, limit)):
-            consolidated = await decide(clock(roles.folder), lease, Consolidate(name_of(roles.folder), limit))
-            folded, spent = (*folded, *consolidated.made), [*spent, consolidated]
+        before = await lease(lambda session: session.workspace.blocks)
+        planned = await lease(lambda session: plan_memory(session, limit)) if roles.folder is not None else None
+        if planned is None:
+            await lease(lambda session: session.consolidate(limit))
+        else:
+            spent += await self._remember(clock(roles.folder), lease, limit, *planned)
+        folded += await lease(lambda session: find_new_tiles(session.workspace.blocks, before))
         due = await lease(lambda session: session.maintain(limit, act=False))
         if roles.planner is not None and await lease(self._has_new_words):
             spent.append(await self._plan(clock(roles.planner), lease, Trigger("intent change", "new words")))
@@ -162,6 +164,19 @@ class Deciders:
         usage = sum((each.usage for each in spent), Usage())
         dollars = add_prices(*(each.dollars for each in spent))
         return Maintained(folded, due, tuple(each.note for each in spent if each.note), usage, dollars)
+
+    async def _remember(
+        self, model: Model | None, lease: SessionLease, limit: int, draft: Draft, parts: Sequence[tuple[int, ...]]
+    ) -> list[Decided[Any]]:
+        """Write the memory part by part. Returns what was spent; a part that the model fails ends it."""
+        spent = list[Decided[Any]]()
+        for steps in parts:
+            decided = await decide(model, lease, Remember(name_of(model), limit, steps, draft, steps == parts[-1]))
+            spent.append(decided)
+            if decided.decider != "model":
+                break
+            draft = decided.made
+        return spent
 
     async def _plan(self, model: Model | None, lease: SessionLease, trigger: Trigger | None) -> Decided[Intent]:
         parts = await lease(plan_parts) if model is not None else []

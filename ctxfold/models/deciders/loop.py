@@ -4,7 +4,7 @@ decider decide.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -12,11 +12,14 @@ import anyio
 import anyio.to_thread
 from pydantic import BaseModel
 
+from ctxfold.decisions.marks import name_marks
 from ctxfold.errors import InvalidReply, ModelError, ModelUnavailable, StaleDecision, Unfit
 from ctxfold.models.named import add_prices, cost
 from ctxfold.models.protocol import Model, Reply, Request, Tool, Usage, Words, ask, span
 from ctxfold.prompts import prompt
 from ctxfold.session.session import Session
+from ctxfold.text.words import counted
+from ctxfold.tokens import count
 from ctxfold.workspace import Decider
 
 Written = TypeVar("Written", bound=BaseModel)
@@ -69,12 +72,30 @@ class ModelQuestion(Generic[Written, Made]):
             session changed meanwhile.
         fault: the fault of a reply that `apply` refuses with a plain InputError, in a few words.
         words: reads a reply that calls no tool; None reads the tool's call in words.
+        checked: returns the text of a reply whose values must be in the log of `steps`, by default of the whole path.
+        room: o200k tokens of that text at most; 0 for any length. A first reply with other values, or above its room,
+            goes back once.
     """
 
     text: str
     apply: Callable[[Session, Written], Made]
     fault: str
     words: Words | None = None
+    checked: Callable[[Written], str] | None = None
+    steps: Sequence[int] = ()
+    room: int = 0
+
+    def check_text(self, session: Session, written: Written) -> None:
+        """Raise Unfit if the text of a reply is too long or holds values that the log lacks."""
+        text = self.checked(written) if self.checked else ""
+        marks, tokens, faults = session.mark(text, self.steps)[1] if text else (), count(text), dict[str, str]()
+        if self.room and tokens > self.room:
+            faults["its length"] = f"it takes {tokens} tokens of {self.room}: leave out what matters least"
+        if marks:
+            why = f"not in the log: {name_marks(marks)}; copy values exactly, or leave them out"
+            faults[f"inventing {counted(len(marks), 'value')}"] = why
+        if faults:
+            raise Unfit("; ".join(faults.values()), " and ".join(faults))
 
 
 class DecisionKind(Protocol[Written, Made]):
@@ -172,6 +193,7 @@ class _Conversation(Generic[Written, Made]):
     model: str
     usage: Usage = field(default_factory=Usage)
     dollars: float | None = 0.0
+    replies: int = 0
     fault: str = ""
     refused: list[tuple[str, str]] = field(default_factory=list)
 
@@ -187,6 +209,7 @@ class _Conversation(Generic[Written, Made]):
             )
 
     def count(self, reply: Reply) -> None:
+        self.replies += 1
         self.usage += reply.usage
         self.dollars = add_prices(self.dollars, cost(reply.usage, self.model) if reply.usage.prompt else 0.0)
         self.fault = "answering without its tool"
@@ -197,6 +220,8 @@ class _Conversation(Generic[Written, Made]):
         written = self.kind.schema.model_validate(arguments)
         self.fault = self.question.fault
         try:
+            if self.replies == 1:
+                await self.lease(lambda session: self.question.check_text(session, written))
             return await self.lease(lambda session: self.question.apply(session, written))
         except Unfit as unfit:
             self.fault = unfit.fault

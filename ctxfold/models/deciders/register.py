@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, TypeVar
 
 from pydantic import BaseModel, Field
 
 from ctxfold.decisions.extraction import LinesWritten, Trigger
-from ctxfold.decisions.marks import check_summary
 from ctxfold.decisions.register import ItemWritten, StatementWritten
 from ctxfold.errors import InputError, StaleDecision
 from ctxfold.log import place_of
@@ -38,6 +37,7 @@ PASSES = 8
 """The most requests in which a long log is read: its newest parts."""
 
 Place = tuple[int, int]
+Entry = TypeVar("Entry", ItemWritten, StatementWritten)
 
 
 class PlanWritten(BaseModel, frozen=True, extra="forbid"):
@@ -60,8 +60,18 @@ class PlanWritten(BaseModel, frozen=True, extra="forbid"):
     @property
     def texts(self) -> str:
         """Its texts, one below the other."""
-        entries = (*self.todo, *self.constraints, *self.decisions)
-        return "\n".join([self.summary, self.goal, *(entry.text for entry in entries)])
+        said = [each.text for each in (*self.constraints, *self.decisions)]
+        return "\n".join([self.summary, self.goal, *(item.text for item in self.todo), *said])
+
+    def mark(self, mark_text: Callable[[str], str]) -> PlanWritten:
+        """Return the plan with each of its texts marked."""
+
+        def mark_texts(entries: Sequence[Entry]) -> tuple[Entry, ...]:
+            return tuple(entry.model_copy(update={"text": mark_text(entry.text)}) for entry in entries)
+
+        changed = {"summary": mark_text(self.summary), "goal": mark_text(self.goal), "todo": mark_texts(self.todo)}
+        statements = {"constraints": mark_texts(self.constraints), "decisions": mark_texts(self.decisions)}
+        return self.model_copy(update={**changed, **statements})
 
 
 class LinesChosen(BaseModel, frozen=True, extra="forbid"):
@@ -81,24 +91,23 @@ class PlanQuestion:
 
     def ask(self, session: Session) -> ModelQuestion[PlanWritten, Intent]:
         """Ask for the summary and the register, from those there are and the log since."""
-        workspace, steps = session.workspace, list_steps(session.workspace)
+        workspace = session.workspace
         intent, blanks = workspace.intent, fill_register(workspace)
         last, _ = find_last_message(session, workspace)
-        log = read_records(session, steps)
+        log = read_records(session, list_steps(workspace))
         unread = _list_unread(log, intent) if self.part is None else _list_between(log, *self.part)
-        source = [*blanks.values(), intent.summary, *(each.text for each in log)]
 
         def apply(session: Session, written: PlanWritten) -> Intent:
             if find_last_message(session, session.workspace)[0] != last:
                 raise StaleDecision("the user spoke while the plan was written; plan again")
-            check_summary("plan", written.texts, source, frozenset(steps))
             by = By("model", f"{_explain(self.trigger)}; written by {self.model}")
-            entries = (written.todo, written.constraints, written.decisions)
-            return session.plan(written.summary, *entries, by, self.trigger, written.goal)
+            marked = written.mark(lambda text: session.mark(text)[0]) if session.mark(written.texts)[1] else written
+            entries = (marked.todo, marked.constraints, marked.decisions)
+            return session.plan(marked.summary, *entries, by, self.trigger, marked.goal)
 
         course, new = intent.summary or "nothing yet", show_log(unread, NEW)
         text = prompt("plan_request", course=course, new=new, **blanks)
-        return ModelQuestion(text, apply, "its evidence")
+        return ModelQuestion(text, apply, "its evidence", checked=lambda written: written.texts)
 
     def fall_back(self, session: Session, why: str) -> Intent:
         """Let the embedded planner plan."""

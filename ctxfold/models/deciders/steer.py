@@ -201,7 +201,8 @@ class Write:
 
         wanted = prompt(f"refactor_wanted_{self.operator}", **blanks)
         text = prompt("refactor_request", wanted=wanted, **_fill_history(session, unanswered=True))
-        return ModelQuestion(text, apply, "its form", _read_words)
+        checked = None if self.operator == "fact_rectify" else lambda written: written.text
+        return ModelQuestion(text, apply, "its form", _read_words, checked)
 
     def _fill_room(self, session: Session) -> dict[str, object] | str:
         """The blanks of the request: the steps and the room; or why there is nothing to write."""

@@ -102,7 +102,7 @@ class _Run:
         score.tokens += tokens
         score.full += full
         score.over += self.policy.budget is not None and tokens > self.policy.budget
-        shared = count(_find_common_start(self._before, view))
+        shared = count(find_common_start(self._before, view))
         score.cost += self._price(tokens, shared, bool(self._before))
         score.full_cost += self._price(full, self._full_before, bool(self._full_before))
         self._before, self._full_before = view, full
@@ -158,7 +158,7 @@ def _replay(recording: Recording, scored: set[int], runs: Sequence[_Run]) -> Non
         run.policy.close()
 
 
-def _find_common_start(one: str, two: str) -> str:
+def find_common_start(one: str, two: str) -> str:
     low, high = 0, min(len(one), len(two))
     while low < high:
         middle = (low + high + 1) // 2

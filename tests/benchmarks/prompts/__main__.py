@@ -66,7 +66,8 @@ def format_request(request: Request, reply: str) -> str:
         for message in request.messages
     ]
     schema = json.dumps(request.tool.schema, ensure_ascii=False, indent=1)
-    tool = f"## tool `{request.tool.name}`\n\n{request.tool.description}\n\n{schema}"
+    room = f"The reply may take {request.max_tokens} tokens."
+    tool = f"## tool `{request.tool.name}`\n\n{request.tool.description}\n\n{room}\n\n{schema}"
     parts = (HOW.format(tool=request.tool.name, reply=reply), f"## system\n\n{request.system}", *messages, tool, "")
     return "\n\n".join(parts)
 

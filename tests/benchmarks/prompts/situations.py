@@ -16,7 +16,7 @@ from typing import Any
 
 from ctxfold import Session
 from ctxfold.decisions.fold import SETTINGS
-from ctxfold.decisions.memory import choose_batch, front_room
+from ctxfold.decisions.memory import choose_batch, memory_room
 from ctxfold.decisions.refactor import OPERATORS, Operator
 from ctxfold.models import Model, Roles
 from ctxfold.models.deciders import Deciders
@@ -133,8 +133,8 @@ def _make_fold(pool: Pool, at: int) -> Situation:
 
 
 def _make_consolidation(recording: Recording, at: int) -> Situation:
-    """Fold at the high-water mark: a first summary, one after an earlier, or one anew as that fills its room."""
-    kind = ("first", "behind", "anew")[at % 3]
+    """Fold at the high-water mark: the first memory, or one written anew from an earlier one."""
+    kind = ("first", "anew")[at % 2]
     half = find_end(recording, 0.5, "tool")
 
     def limit(session: Session) -> int:
@@ -148,8 +148,8 @@ def _make_consolidation(recording: Recording, at: int) -> Situation:
         batch = choose_batch(session.workspace, budget, SETTINGS)
         steps = [step for block in batch.blocks for step in block.steps] if batch else []
         words = [each.text for each in read_records(session, steps) if each.kind in ("user", "assistant")]
-        room = int(front_room(budget, SETTINGS) * (0.9 if kind == "anew" else 0.4))
-        session.consolidate(budget, by=By("model", "high water"), summary=head(" ".join(" ".join(words).split()), room))
+        memory = {"said": head(" ".join(" ".join(words).split()), memory_room(budget))}
+        session.consolidate(budget, by=By("model", "high water"), memory=memory)
         return record(recording, len(recording.events), session, half)
 
     async def decide(model: Model, session: Session) -> Any:
