@@ -97,7 +97,7 @@ def recall(session: Session, what: tuple[str, ...], limit: int, skip: int, raw: 
     query = " ".join(what)
     if not query.strip():
         raise InputError("nothing to recall: give a ref such as s12.2, or words to search for")
-    from ctxfold.session.recall import put_on_one_line
+    from ctxfold.session.recall import join_lines
 
     if ADDRESS.fullmatch(query):
         recalled = session.recall(query, reading=not raw)
@@ -110,7 +110,7 @@ def recall(session: Session, what: tuple[str, ...], limit: int, skip: int, raw: 
         f"nothing found{after}: all records of {session.name}, on every branch, were searched for {query!r}; "
         f"try other words, or see what there is with `ctxfold log {session.name}`"
     )
-    lines = [f"{hit.ref}  {put_on_one_line(hit.text)}" for hit in hits]
+    lines = [f"{hit.ref}  {join_lines(hit.text)}" for hit in hits]
     return Answer(hits, lines, notes=[] if hits else [nothing], code=int(not hits))
 
 

@@ -20,6 +20,7 @@ from pydantic import (
 from ctxfold.errors import InputError, RefError
 from ctxfold.log import parse_ref
 from ctxfold.log.json import line_form
+from ctxfold.text.json import list_faults
 from ctxfold.text.sentences import sentences
 from ctxfold.text.words import words
 from ctxfold.workspace import (
@@ -138,9 +139,7 @@ def read_entries(kind: type[G], given: Sequence[object], what: str) -> list[G]:
         try:
             made.append(kind.model_validate(each))
         except ValidationError as error:
-            fault = error.errors(include_url=False, include_input=False)[0]
-            field = ".".join(map(str, fault["loc"]))
-            raise InputError(f"{what} {number}{f', {field}' if field else ''}: {fault['msg'][:300]}") from error
+            raise InputError(f"{what} {number}, {list_faults(error, 'the entry')[0][:300]}") from error
     return made
 
 

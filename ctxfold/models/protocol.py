@@ -16,7 +16,7 @@ from ctxfold.config import Endpoint
 from ctxfold.decisions.reply import FENCED, THOUGHT
 from ctxfold.errors import InputError, InvalidReply, ModelError, ModelKeyMissing, ModelUnavailable
 from ctxfold.prompts import prompt
-from ctxfold.text.json import schema_of, strictly
+from ctxfold.text.json import list_faults, schema_of, strictly
 from ctxfold.text.secrets import encodable
 
 REPLY_TOKENS = 16_000
@@ -210,7 +210,7 @@ async def ask(
             taken = take(_read_arguments(reply, request.tool.name, words))
             return await taken if isinstance(taken, Awaitable) else taken
         except ValidationError as error:
-            reason, fault = _list_faults(error)
+            reason, fault = _explain_faults(error)
         except InputError as error:
             reason, fault = str(error), type(error).__name__
         if refuse is not None:
@@ -231,16 +231,12 @@ def _read_arguments(reply: Reply, tool: str, words: Words | None) -> Mapping[str
     return parse_words(reply.words, tool) if words is None else words(reply.words)
 
 
-def _list_faults(error: ValidationError) -> tuple[str, str]:
+def _explain_faults(error: ValidationError) -> tuple[str, str]:
     """The faults of a reply: with their places, for its model; and their kinds alone, without a word of the model's."""
-    errors = error.errors(include_url=False, include_context=False, include_input=False)
-    outer = {each["loc"][:k] for each in errors for k in range(1, len(each["loc"]))}
-    faults = [each for each in errors if each["loc"] not in outer]  # an outer fault only follows from an inner one
-    lines = [
-        f"- {'.'.join(map(str, fault['loc'])) or 'the whole decision'}: {fault['msg']}" for fault in faults[:_REASONS]
-    ]
-    more = [f"- and {len(faults) - _REASONS} more"] if len(faults) > _REASONS else []
-    return "\n".join(lines + more), ", ".join(sorted({each["type"] for each in errors})[:_REASONS])
+    faults = list_faults(error, "the whole decision")
+    more = [f"and {len(faults) - _REASONS} more"] if len(faults) > _REASONS else []
+    kinds = sorted({each["type"] for each in error.errors()})
+    return "\n".join(f"- {fault}" for fault in [*faults[:_REASONS], *more]), ", ".join(kinds[:_REASONS])
 
 
 _CALL_BLOCK = re.compile(r"<tool_call>\s*(.*?)\s*</tool_call>", re.DOTALL)

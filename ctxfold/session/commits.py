@@ -153,7 +153,7 @@ def void_decision(tx: Writing, session: int, here: HeadRow, by: Literal["undo", 
     The register or the cover of before is restored; steps recorded since then stay, raw. Undoing a move goes back to
     the branch it came from; a branch that the move made keeps its head and its records, for a redo.
 
-    Returns the branch to continue on, and the decision. Raises UndoError: there is no such decision.
+    Returns the branch to continue on, and the decision. Raises UndoError: nothing to undo or redo.
     """
     is_undo = by == "undo"
     state = state_of(tx, session, here)

@@ -243,7 +243,7 @@ class Handle:
 
 
 def _mark_waiting(block: Block) -> Block:
-    """The newest block, some of whose calls have no result, as a later view shows it."""
+    """A block as later views show it, once it is not the newest: calls without a result say so."""
     if not isinstance(block, RawStep):
         return block
     lines = followed(block.lines)

@@ -187,7 +187,7 @@ class Hit:
         return f"{self.ref} {fence(self.ref, self.text)}"
 
 
-def put_on_one_line(text: str) -> str:
+def join_lines(text: str) -> str:
     """Return a text as one line, with a sign at each line end, so that two lines do not read as one."""
     return " ⏎ ".join(filter(None, (" ".join(line.split()) for line in text.splitlines())))
 

@@ -1,4 +1,4 @@
-"""Reads what a caller records, and records it as steps and records, each once, in the session's write transaction."""
+"""Reads messages and calls of a caller, and records them as steps and records, each once, in one write transaction."""
 
 from __future__ import annotations
 

@@ -488,7 +488,7 @@ class Session:
             return search(tx, self._at.session, query or "", first + max(1, min(limit, _HITS)))[first:]
 
     @check
-    def named(self, besides: str, room: int) -> tuple[str, ...]:
+    def list_named(self, besides: str, room: int) -> tuple[str, ...]:
         """Return the ids, paths and numbers that calls named and a text does not show, in at most `room` characters."""
         with self._at.reading() as tx:
             return list_named(tx, self._at.session, besides, room)

@@ -1,4 +1,4 @@
-"""Reads the log for whoever decides: records that hold some words, the text behind steps, and the calls of a path."""
+"""Reads the log for whoever decides: records that hold some words, the text of steps, and the calls of a path."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field, ValidationError
 from ctxfold.decisions.register import ItemWritten
 from ctxfold.errors import CtxfoldError
 from ctxfold.prompts import prompt
-from ctxfold.text.json import schema_of
+from ctxfold.text.json import list_faults, schema_of
 from ctxfold.tokens import count, head
 from ctxfold.workspace import spans
 
@@ -71,8 +71,7 @@ class SessionTool:
         try:
             return self.run(arguments)
         except ValidationError as error:
-            faults = [f"{'.'.join(map(str, fault['loc'])) or 'arguments'}: {fault['msg']}" for fault in error.errors()]
-            return f"refused: {'; '.join(faults[:_FAULTS])}"
+            return f"refused: {'; '.join(list_faults(error, 'the arguments')[:_FAULTS])}"
         except CtxfoldError as error:
             return f"refused: {error}"
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, NoReturn
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 from pydantic.json_schema import GenerateJsonSchema
 
 from ctxfold.errors import InputError
@@ -26,6 +26,17 @@ def schema_of(model: type[BaseModel]) -> dict[str, Any]:
     for part in (schema, *schema.get("$defs", {}).values()):
         part.pop("title", None)
     return schema
+
+
+def list_faults(error: ValidationError, whole: str) -> list[str]:
+    """Return a line for each fault of a value: its place, else `whole`, and what is wrong.
+
+    An outer fault that only follows from an inner one is left out.
+    """
+    errors = error.errors(include_url=False, include_context=False, include_input=False)
+    outer = {each["loc"][:depth] for each in errors for depth in range(1, len(each["loc"]))}
+    inner = (each for each in errors if each["loc"] not in outer)
+    return [f"{'.'.join(map(str, each['loc'])) or whole}: {each['msg']}" for each in inner]
 
 
 def strictly(text: str, fraction: Callable[[str], Any] | None = None) -> Any | None:

@@ -203,7 +203,7 @@ def split_view(session: Session, parts: int, size: int) -> list[str]:
     while len(text) > most:
         budget = budget * most // len(text) - MIN_BUDGET // 8
         text = session.view(max(budget, MIN_BUDGET), fill=True).text
-    names = "\n".join(session.named(text, int(room * _NAMED_SHARE)))
+    names = "\n".join(session.list_named(text, int(room * _NAMED_SHARE)))
     pieces = _split_lines(f"{text}\n{fill_prompt('hooks/named', names=names)}" if names else text, size)[:parts]
     return [
         fill_prompt("hooks/after", part=number, parts=len(pieces), session=session.name, text=piece)

@@ -13,7 +13,7 @@ from pydantic import BaseModel
 
 from ctxfold import Hit, Session, View
 from ctxfold.errors import InputError
-from ctxfold.session.recall import put_on_one_line
+from ctxfold.session.recall import join_lines
 from ctxfold.tokens import MIN_BUDGET
 from ctxfold.workspace import Extraction
 
@@ -184,7 +184,7 @@ def _format_hit(session: Session, hit: Hit, query: str, room: int) -> str:
         if place >= 0:
             ref, text, start = f"{record} at character {place}", whole, max(0, place - room // 2)
     excerpt = f"{'…' if start else ''}{text[start : start + room]}{'…' if start + room < len(text) else ''}"
-    return " · ".join(filter(None, (ref, shorten(hit.page, _PAGE), put_on_one_line(excerpt))))
+    return " · ".join(filter(None, (ref, shorten(hit.page, _PAGE), join_lines(excerpt))))
 
 
 def format_extracts(made: Extraction, notes: Sequence[str] = ()) -> list[TextContent]:

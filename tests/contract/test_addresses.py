@@ -7,7 +7,7 @@ import pytest
 
 from ctxfold import Session
 from ctxfold.errors import RefError
-from tests.support.sessions import add_result, add_step, add_steps, in_order, lines_of, one_line, records, ref_of, texts
+from tests.support.sessions import add_result, add_step, add_steps, in_order, lines_of, records, ref_of, texts
 
 
 @pytest.mark.parametrize(

@@ -88,14 +88,6 @@ def history(store: Path) -> list[tuple[object, ...]]:
         ]
 
 
-def test_an_export_of_an_import_is_byte_identical(tmp_path: Path) -> None:
-    rich(tmp_path / "one.db")
-    ctxfold.export_session("trip", tmp_path / "out.jsonl", store=str(tmp_path / "one.db"))
-    ctxfold.import_session(tmp_path / "out.jsonl", store=str(tmp_path / "two.db"))
-    ctxfold.export_session("trip", tmp_path / "again.jsonl", store=str(tmp_path / "two.db"))
-    assert (tmp_path / "again.jsonl").read_bytes() == (tmp_path / "out.jsonl").read_bytes()
-
-
 def test_an_import_may_take_another_name_and_both_live_in_one_store(tmp_path: Path) -> None:
     store = tmp_path / "one.db"
     rich(store)

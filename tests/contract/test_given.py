@@ -46,7 +46,7 @@ METHODS: Mapping[str, Mapping[str, Any]] = {
     "redact": {"what": "car", "names": True},
     "plan": {"summary": "so", "todo": ["buy it"], "constraints": ["no diesel"], "decisions": ["it is the red one"]},
     "extract": {"need": "car", "budget": 400},
-    "named": {"besides": "so", "room": 90},
+    "list_named": {"besides": "so", "room": 90},
     "refactor": {"operator": "attention_anchor"},
     "keep_refused": {"what": "fold", "replies": [("so", "too long")]},
 }

@@ -290,15 +290,7 @@ def test_a_step_is_one_message_in_whatever_spelling_it_comes(spelling: str) -> N
     assert read_step(**SPELLINGS[spelling]) == Message("assistant", items)
 
 
-@pytest.mark.parametrize(
-    "odd",
-    [
-        [],
-        3,
-        b"x",
-        ["x"],
-    ],
-)
+@pytest.mark.parametrize("odd", [[], 3, b"x", ["x"]])
 def test_what_is_no_message_is_refused(odd: object) -> None:
     with pytest.raises(InputError, match="an assistant's message is"):
         read_messages(odd)
