@@ -341,7 +341,16 @@ def test_a_database_of_another_program_is_left_alone_and_named(tmp_path: Path) -
     assert store.read_bytes() == before
 
 
-def filled(store: Path) -> None:
+def test_an_empty_file_is_no_new_store(tmp_path: Path) -> None:
+    store = tmp_path / "store.db"
+    store.touch()
+    with pytest.raises(CorruptStore, match="is empty"):
+        Session.open("trip", store=str(store))
+    assert store.stat().st_size == 0
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     """A store of some size, all of it in the database file."""
     store = tmp_path_factory.mktemp("filled") / "store.db"
     with Session.open("trip", goal="Goal", store=str(store)) as session:
