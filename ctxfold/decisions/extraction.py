@@ -13,8 +13,7 @@ from pydantic import BaseModel, Field, StrictStr, field_validator
 
 from ctxfold.decisions.register import EntrySource, Records, read_entries
 from ctxfold.log.json import parse
-from ctxfold.select import PAGE, Choice, Piece, pieces_of_text, score
-from ctxfold.select.choose import find_best_line
+from ctxfold.select import PAGE, Choice, Piece, find_promising, pieces_of_text, score
 from ctxfold.text.words import counted, query_words, words
 from ctxfold.tokens import count, head
 from ctxfold.workspace import Extract, Extraction, Intent, Tile, Workspace
@@ -175,9 +174,9 @@ _SMALL = 90
 _SHORT_FIELD, _FEW = 80, 6
 """Characters up to which a field of a larger object is short, and how many short ones go with each other field."""
 _READ = 400_000
-"""Characters of a record above which only its best line is read."""
-_LINE = 4_000
-"""Characters of a line of such a record that may be extracted."""
+"""Characters of a record of JSON above which its lines are chosen as those of any text."""
+_PROMISING = 4_000
+"""o200k tokens of the lines of one record that are read; a look at each finds them."""
 _UNITS = 20_000
 """Units that one extraction chooses from: records after that many are not read."""
 
@@ -215,7 +214,7 @@ def choose_lines(query: str, sources: Sequence[EntrySource], budget: int, shown:
     units: list[_Unit] = []
     for source in sources:
         if len(units) < _UNITS:
-            units += _cut(source, asked, len(units))
+            units += _cut(source, query, len(units))
     said = [words(unit.text) for unit in units]
     pieces = [
         Piece(unit.text, len(unit.text) // 3 + OVERHEAD, words=tuple(asked.intersection(held)), under=unit.under)
@@ -262,23 +261,19 @@ def _join(units: Sequence[_Unit]) -> list[Extract]:
     ]
 
 
-def _cut(source: EntrySource, asked: frozenset[str], base: int) -> Iterator[_Unit]:
-    """The units of a record; `base`: the place of the first."""
-    if len(source.text) > _READ:
-        at, _ = find_best_line(source.lines, asked)
-        if len(source.lines[at]) <= _LINE:
-            yield _Unit(source, at + 1, at + 1)
-    elif asked.isdisjoint(words(source.text)):
+def _cut(source: EntrySource, query: str, base: int) -> Iterator[_Unit]:
+    """The units of a record that hold words of a query; `base`: the place of the first."""
+    if frozenset(query_words(query)).isdisjoint(words(source.text)):
         return
-    elif parse(source.text) is not None:
+    if len(source.text) <= _READ and parse(source.text) is not None:
         yield from _cut_json(source, base)
-    else:
-        starts = [0, *accumulate(len(line) + 1 for line in source.text.split("\n"))]
-        for piece in pieces_of_text(source.text):
-            first, last = bisect_right(starts, piece.span.start), bisect_right(starts, max(piece.span.end - 1, 0))
-            text = piece.span.of(source.text)
-            is_whole = len(source.slice(first, last)) <= 2 * len(text) + 40
-            yield _Unit(source, first, last, "" if is_whole else text)
+        return
+    starts = [0, *accumulate(len(line) + 1 for line in source.lines)]
+    pieces = pieces_of_text("\n".join(source.lines))
+    for place in find_promising(pieces, query, _PROMISING):
+        piece, at = pieces[place], bisect_right(starts, pieces[place].span.start)
+        is_whole = len(source.lines[at - 1]) <= 2 * len(piece.text) + 40
+        yield _Unit(source, at, at, "" if is_whole else piece.text)
 
 
 def _cut_json(source: EntrySource, base: int) -> Iterator[_Unit]:
@@ -329,8 +324,3 @@ def _find_ends(lines: Sequence[str]) -> dict[int, int]:
 def is_folded(workspace: Workspace) -> bool:
     """Return whether anything on the path is shown in less than its full form."""
     return workspace.older is not None or any(isinstance(block, Tile) and not block.whole for block in workspace.blocks)
-
-
-def has_name(text: str, name: str) -> bool:
-    """Return whether a text holds a value that is not part of a longer one."""
-    return re.search(rf"(?<![\w.]){re.escape(name)}(?!\w)", text, re.I | re.A) is not None
