@@ -12,14 +12,7 @@ from typing import Any
 
 from ctxfold.errors import InputError
 from ctxfold.messages import Call, Codec, Item, Message, Opaque, Result, Text
-from ctxfold.messages.apis import (
-    ANTHROPIC,
-    OPENAI,
-    decode_message,
-    read_items,
-    split_sides,
-    write_blocks,
-)
+from ctxfold.messages.apis import ANTHROPIC, OPENAI, decode_message, read_items, split_sides, write_blocks
 
 # Claude Code: one JSON object a line. `user` and `assistant` hold a message of Anthropic's API.
 
