@@ -36,6 +36,7 @@ def main(arguments: list[str]) -> int:
     for name, run in COMMANDS.items():
         commands.add_parser(name, help=(run.__doc__ or "").partition("\n")[0], add_help=False)
     chosen, rest = parser.parse_known_args(arguments)
+    os.chdir(ROOT)
     try:
         return COMMANDS[chosen.command](rest)
     except CannotRun as problem:
@@ -55,7 +56,6 @@ def demo(rest: list[str]) -> int:
 def test(rest: list[str]) -> int:
     """Run all the tests, with a browser made ready for them, or those named."""
     set_up(VENV, "[dev]")
-    os.chdir(ROOT)
     python = find_program(VENV, "python")
     if not rest:
         missing = subprocess.call([python, "-m", "tests.support.browser"])
@@ -69,7 +69,6 @@ def lowest(rest: list[str]) -> int:
     """Run the tests marked `smoke` with the lowest versions that pyproject.toml allows."""
     set_up(VENV, "[dev]")
     set_up(LOWEST, "[dev]", ["--resolution", "lowest-direct"])
-    os.chdir(ROOT)
     return hand_over([find_program(LOWEST, "python"), "-m", "pytest", *(rest or ["-q", "-m", "smoke"])])
 
 
@@ -79,7 +78,6 @@ def check(rest: list[str]) -> int:
     With `--tighten`, lower the ceilings to the present sizes.
     """
     set_up(VENV, "[dev]")
-    os.chdir(ROOT)
     failed = []
     commands = [["ruff", "check"], ["ruff", "format", "--check"], ["mypy"], ["lint-imports"]]
     for command in [*commands, ["python", "-m", "tests.architecture.weigh", *rest]]:
@@ -93,7 +91,6 @@ def check(rest: list[str]) -> int:
 def bench(rest: list[str]) -> int:
     """Run every benchmark of tests/benchmarks, or those named (`bench spine`), one after the other."""
     set_up(VENV, "[dev]")
-    os.chdir(ROOT)
     folder = os.path.join(ROOT, "tests", "benchmarks")
     there = [name for name in os.listdir(folder) if os.path.isfile(os.path.join(folder, name, "__main__.py"))]
     there += [name[:-3] for name in os.listdir(folder) if name.endswith(".py")]

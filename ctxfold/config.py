@@ -104,7 +104,7 @@ def store_environment() -> dict[str, str]:
     return child_environment() | ours
 
 
-def kept_from_children() -> tuple[str, ...]:
+def list_private_variables() -> tuple[str, ...]:
     """Return the names of the variables that no program we start is given."""
     return tuple(sorted(os.environ.keys() - child_environment().keys()))
 

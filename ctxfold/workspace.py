@@ -129,7 +129,6 @@ class Guidance:
 
 
 State = Literal["open", "done", "dropped"]
-Cause = Literal["asked for", "intent change", "unresolved reference", "budget pressure"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,31 +210,18 @@ class Extraction:
         counts: how many selections were mended, merged, cut, refused or left out, and how many facts were deleted.
         omitted: refs that were chosen and left out, with the reason.
         tokens: o200k tokens of the extracts.
-        seen: the last step of the newest tile of several steps when it was made, 0 if there was none.
-        asked: whether somebody asked for any of it; False if a trigger alone called for it.
     """
 
     extracts: tuple[Extract, ...]
-    cause: Cause = "asked for"
     need: str = ""
     hint: str = ""
     counts: tuple[tuple[str, int], ...] = ()
     omitted: tuple[str, ...] = ()
     tokens: int = 0
-    seen: int = 0
-    asked: bool = True
 
     def counted(self, what: str) -> int:
         """Return one of the counts; 0 if it is missing."""
         return dict(self.counts).get(what, 0)
-
-
-@dataclass(frozen=True, slots=True)
-class Passed:
-    """The last record that undone plans and extractions had read, which triggers nothing again; `seen` as there."""
-
-    read: tuple[int, int] = (0, 0)
-    seen: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,12 +236,6 @@ class Intent:
     told: Summary = Summary()
     extraction: Extraction | None = None
     read: tuple[int, int] = (0, 0)
-    passed: Passed = Passed()
-
-    @property
-    def looked(self) -> tuple[int, int]:
-        """The last record that no trigger needs to read."""
-        return max(self.read, self.passed.read)
 
     @property
     def summary(self) -> str:

@@ -28,7 +28,7 @@ SHA256 = "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d"
 """Of the table: what tiktoken demands."""
 
 
-def seed() -> Path | None:
+def fill_cache() -> Path | None:
     """Put the table into tiktoken's cache, unless it is there: the folder that the user named, else tiktoken's own.
 
     Returns:
@@ -37,12 +37,12 @@ def seed() -> Path | None:
     own = os.path.join(tempfile.gettempdir(), "data-gym-cache")
     folder = os.environ.get("TIKTOKEN_CACHE_DIR", os.environ.get("DATA_GYM_CACHE_DIR", own))
     try:
-        return _put(Path(folder)) if folder else None
+        return _write_table(Path(folder)) if folder else None
     except (OSError, EOFError, ValueError, zlib.error):
         return None  # no right to write here, or a damaged installation: tiktoken then does what it did without us
 
 
-def _put(folder: Path) -> Path | None:
+def _write_table(folder: Path) -> Path | None:
     """The table's file in `folder`, written at once or not at all, so that racing processes see all of it; None where
     ctxfold's own is missing.
     """
@@ -78,4 +78,4 @@ def _is_table(data: bytes) -> bool:
     return hashlib.sha256(data).hexdigest() == SHA256
 
 
-seed()
+fill_cache()

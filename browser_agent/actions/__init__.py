@@ -13,7 +13,7 @@ from browser_agent.observation import ExtractValues as ExtractValues
 from browser_agent.observation import Find as Find
 from browser_agent.observation import Read as Read
 from browser_agent.observation import Ref as Ref
-from browser_agent.observation.observe import without_repeats
+from browser_agent.observation.observe import drop_repeats
 
 
 class Navigate(FrozenModel):
@@ -292,7 +292,7 @@ class Outcome(FrozenModel):
     def texts(self) -> tuple[str, ...]:
         """The texts of all observations in order, the page afterwards last; title and address of a page once."""
         seen = [*(result.seen for result in self.results), self.observation]
-        return without_repeats([one for one in seen if one is not None])
+        return drop_repeats([one for one in seen if one is not None])
 
     @property
     def late(self) -> bool:

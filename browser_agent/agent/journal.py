@@ -28,7 +28,6 @@ from browser_agent.network.secrets import Secrets
 from browser_agent.observation import Observation
 from browser_agent.observation.observe import from_log
 from ctxfold import Session, View
-from ctxfold.decisions.extraction import Trigger
 from ctxfold.errors import CtxfoldError, RefError
 from ctxfold.models.deciders import Decided, Deciders, Maintained
 from ctxfold.session.recall import Recalled
@@ -190,8 +189,8 @@ class Journal:
         words = self._scrub(task if start is None else f"{task}\n{start}")
         await self.do(lambda session: session.record_turn(user=words))
         if self.folder:
-            return _report_cost(await self._deciders.plan(self._session, Trigger("intent change", "the task")))
-        return Maintained(triggers=await self.do(lambda session: session.maintain(self._budget, self._model)))
+            return _report_cost(await self._deciders.plan(self._session))
+        return Maintained()
 
     async def prepare(self, now: str, page: Observation | None, steps_left: int) -> tuple[Situation, Maintained]:
         """Fold when the past is full, then render a view that fits the budget together with the closing words `now`.

@@ -19,10 +19,7 @@ class FrozenModel(BaseModel):
 
 
 class Control(FrozenModel):
-    """One element that can be acted on. The `value` of a password field is dots.
-
-    `submits`: it sends a form by POST, according to the page's document.
-    """
+    """One element that can be acted on. The `value` of a password field is dots."""
 
     ref: str
     role: str
@@ -30,7 +27,6 @@ class Control(FrozenModel):
     value: str = ""
     states: tuple[str, ...] = ()
     url: str = ""
-    submits: bool = False
 
 
 class Link(FrozenModel):

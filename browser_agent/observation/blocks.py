@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
+from typing import NamedTuple
 
 from browser_agent.observation import PageSection
 from browser_agent.observation.inline import FIELDS, INLINE, INTERACTIVE, REF, clean, is_actionable, is_inline, render
@@ -52,21 +54,20 @@ class Block:
     """
 
     text: str
+    refs: tuple[str, ...]
+    links: int
+    controls: int
     region: str
+    group: Group | None
+    indent: int
     section: str
-    level: int = 0
-    group: Group | None = None
-    row: int = 0
-    refs: tuple[str, ...] = ()
-    links: int = 0
-    controls: int = 0
-    ref: str | None = None
-    indent: int = 0
-    head: bool = False
+    level: int
+    row: int
+    ref: str | None
+    head: bool
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
+class _Place(NamedTuple):
     """The part of the page that a node is in."""
 
     region: str = "body"
@@ -81,43 +82,21 @@ class _Writer:
     blocks: list[Block] = field(default_factory=list)
     section: str = ""
     groups: int = 0
-    rows: dict[int, int] = field(default_factory=dict)
+    rows: Counter[int] = field(default_factory=Counter)
 
-    def put(
-        self,
-        nodes: Sequence[Node],
-        place: _Place,
-        *,
-        prefix: str = "",
-        ref: str | None = None,
-        level: int = 0,
-        head: bool = False,
-    ) -> None:
+    def put(self, nodes: Sequence[Node], place: _Place, ref: str | None, prefix: str = "", level: int = 0) -> None:
+        """Add the line of some nodes as a block."""
         line = render(nodes)
         if not line.text:
             return
         if level:
             self.section = line.text if not line.refs else render(nodes, refs=False).text
-        row = 0
-        if place.group is not None:
-            row = self.rows.get(place.group.id, 0)
-            self.rows[place.group.id] = row + 1
-        self.blocks.append(
-            Block(
-                prefix + line.text,
-                place.region,
-                self.section,
-                level,
-                place.group,
-                row,
-                line.refs,
-                line.links,
-                line.controls,
-                ref,
-                place.indent,
-                head,
-            )
-        )
+        cells = nodes[0].children if nodes[0].role == "row" else ()
+        is_head = bool(cells) and all(cell.role == "columnheader" for cell in cells)
+        group = place.group.id if place.group is not None else 0
+        where = (*place, self.section, level, self.rows[group], ref, is_head)
+        self.blocks.append(Block(prefix + line.text, line.refs, line.links, line.controls, *where))
+        self.rows[group] += 1
 
     def group(self, node: Node, kind: str) -> Group:
         self.groups += 1
@@ -131,7 +110,7 @@ def blocks(root: Node) -> tuple[Block, ...]:
     told = {ref for block in writer.blocks for ref in block.refs}
     missed = [_bare(node) for node in root.walk() if is_actionable(node) and node.ref not in told]
     for start in range(0, len(missed), _LOOSE):  # such as a whole table that can be clicked
-        writer.put(missed[start : start + _LOOSE], _Place())
+        writer.put(missed[start : start + _LOOSE], _Place(), None)
     return tuple(writer.blocks)
 
 
@@ -181,7 +160,7 @@ def _flow(writer: _Writer, nodes: Sequence[Node], place: _Place, ref: str | None
     for is_word, run in groupby(nodes, key=lambda node: not (boxes and node.role == "generic") and _is_word(node)):
         if is_word:
             line = list(run)
-            writer.put(line, place, ref=line[0].ref if len(line) == 1 else ref)
+            writer.put(line, place, line[0].ref if len(line) == 1 else ref)
         else:
             for node in run:
                 _block(writer, node, place)
@@ -218,23 +197,20 @@ def _block(writer: _Writer, node: Node, place: _Place) -> None:
         _flow(writer, [*node.children, *text], _Place(region), node.ref)
     elif node.role == "heading":
         level = next((int(s[6:]) for s in node.states if s.startswith("level=") and s[6:].isdigit()), 2)
-        writer.put([node], replace(place, group=None), prefix="#" * min(level, 6) + " ", ref=node.ref, level=level)
+        writer.put([node], place._replace(group=None), node.ref, "#" * min(level, 6) + " ", level)
     elif node.role in {"table", "grid", "treegrid"}:
         _table(writer, node, place)
     elif node.role == "list":
         _list(writer, node, place)
-    elif node.role == "row":
-        head = bool(node.children) and all(cell.role == "columnheader" for cell in node.children)
-        writer.put([node], place, ref=node.ref, head=head)
     elif node.role in _ITEMS:
         _item(writer, node, place)
     elif node.role == "term":
-        writer.put([node], place, ref=node.ref, level=_TERM)
+        writer.put([node], place, node.ref, level=_TERM)
     elif node.role == "iframe":
-        writer.put([replace(node, children=())], place, ref=node.ref)
+        writer.put([replace(node, children=())], place, node.ref)
         _flow(writer, node.children, place)
-    elif _one_line(node):
-        writer.put([node], place, ref=node.ref)
+    elif node.role == "row" or _one_line(node):
+        writer.put([node], place, node.ref)
     else:
         _container(writer, node, place)
 
@@ -243,12 +219,12 @@ def _container(writer: _Writer, node: Node, place: _Place) -> None:
     """Write a node that only holds others: first its own words, then theirs."""
     bare = replace(node, children=())
     if node.clickable or node.role in _BARS or node.name:
-        writer.put([bare], place, ref=node.ref)
+        writer.put([bare], place, node.ref)
     rows = [child.role for child in node.children]
     alike = len(rows) >= _ALIKE and len(set(rows)) == 1 and place.group is None and rows[0] not in _WORDS
-    inside = replace(place, group=writer.group(node, "item")) if alike and _same_shape(node) else place
+    inside = place._replace(group=writer.group(node, "item")) if alike and _same_shape(node) else place
     if node.text:
-        writer.put([Node("text", text=node.text)], place)
+        writer.put([Node("text", text=node.text)], place, None)
     _flow(writer, node.children, inside, node.ref)
 
 
@@ -260,10 +236,10 @@ def _same_shape(node: Node) -> bool:
 
 def _table(writer: _Writer, node: Node, place: _Place) -> None:
     """Write a table: its name or caption, then each row in a line."""
-    inside = replace(place, group=writer.group(node, "row"))
+    inside = place._replace(group=writer.group(node, "row"))
     captions = [child for child in node.children if child.role == "caption"]
     for title in [replace(node, children=(), ref=None)] if node.name else captions:
-        writer.put([title], place)
+        writer.put([title], place, None)
     _flow(writer, [child for child in node.children if child.role != "caption"], inside)
 
 
@@ -272,7 +248,7 @@ def _list(writer: _Writer, node: Node, place: _Place) -> None:
     brief = place.region in _BRIEF or (
         all(is_inline(item) for item in node.children) and len(render(node.children).text) <= _SHORT_LIST
     )
-    inside = place if brief else replace(place, group=writer.group(node, "item"))
+    inside = place if brief else place._replace(group=writer.group(node, "item"))
     for is_short, run in groupby(node.children, key=lambda child: brief and is_inline(child)):
         if is_short:
             _bar(writer, list(run), place, node.ref)
@@ -285,7 +261,7 @@ def _bar(writer: _Writer, items: list[Node], place: _Place, ref: str | None) -> 
     """Short items in one line, a few of them in each."""
     for start in range(0, len(items), _BAR):
         bar = Node("bar", children=tuple(items[start : start + _BAR]))
-        writer.put([bar], place, prefix="- " if place.region not in _BRIEF else "", ref=ref)
+        writer.put([bar], place, ref, "- " if place.region not in _BRIEF else "")
 
 
 def _item(writer: _Writer, node: Node, place: _Place) -> None:
@@ -295,9 +271,9 @@ def _item(writer: _Writer, node: Node, place: _Place) -> None:
     while rest and is_inline(rest[0]):
         lead.append(rest.pop(0))
     own = replace(node, children=tuple(lead))
-    writer.put([own], place, prefix="- ", ref=node.ref)
+    writer.put([own], place, node.ref, "- ")
     if rest:
-        _flow(writer, tuple(rest), replace(place, indent=place.indent + 1), node.ref)
+        _flow(writer, tuple(rest), place._replace(indent=place.indent + 1), node.ref)
 
 
 # A snapshot has each piece of a line apart, and not whether a space is between them: `queue.` and `Empty` are one name.

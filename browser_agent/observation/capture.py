@@ -135,7 +135,6 @@ class Structure(_FromPage):
     veiled: tuple[str, ...] = ()
     secrets: tuple[str, ...] = ()
     shown: tuple[str, ...] = ()
-    submits: tuple[str, ...] = ()
     sections: tuple[PageSection, ...] = ()
     search: SearchBox | None = None
     drawn: tuple[str, ...] = ()
@@ -192,7 +191,7 @@ async def capture_page(page: Page, status: int | None, seconds: float) -> Captur
         update={
             **{
                 name: tuple(one for structure in found for one in getattr(structure, name))
-                for name in ("hidden", "veiled", "submits", "drawn")
+                for name in ("hidden", "veiled", "drawn")
             },
             "sections": (*own.sections, *framed),
             "secrets": (),
@@ -288,10 +287,10 @@ def remove_hidden(root: Node, hidden: Sequence[Sequence[str]], veiled: Sequence[
         the page has once seen and once unseen stays once.
     """
     remover = _Remover([tuple(run) for run in hidden], frozenset(veiled))
-    root = remover.node(root)
-    if remover.left:  # runs that the snapshot tells in several texts: piece by piece
+    root = remover.rebuild(root)
+    if remover.left:  # runs that the snapshot has in several texts: piece by piece
         pieces = _Remover([(piece,) for run in remover.left for piece in run], frozenset())
-        root = pieces.node(root)
+        root = pieces.rebuild(root)
         return root, remover.removed + pieces.removed
     return root, remover.removed
 
@@ -310,28 +309,20 @@ class _Remover:
         """Runs that were not found."""
         return [run for run in self._counts.elements() if len(run) > 1]
 
-    def node(self, node: Node) -> Node:
-        """Return `node` without its unseen texts."""
+    def rebuild(self, node: Node) -> Node:
+        """Return `node` without its unseen texts, and with its controls out of sight marked."""
         if not self._counts and not self._veiled:
             return node
-        children = tuple(kept for kept in (self._child(child) for child in node.children) if kept is not None)
-        text = node.text if is_actionable(node) else self._seen(node.text)
-        states = node.states
-        if is_actionable(node) and self._veiled and " ".join(node.name.split()) in self._veiled:
-            states = (*states, "unseen")
-        if children == node.children and text == node.text and states == node.states:
-            return node
-        return replace(node, children=children, text=text, states=states)
+        is_control = is_actionable(node)
+        is_veiled = is_control and " ".join(node.name.split()) in self._veiled
+        return replace(
+            node,
+            text=node.text if is_control else self._remove(node.text),
+            states=(*node.states, "unseen") if is_veiled else node.states,
+            children=tuple(child for child in map(self.rebuild, node.children) if child.role != "text" or child.text),
+        )
 
-    def _child(self, child: Node) -> Node | None:
-        if child.role != "text":
-            return self.node(child)
-        text = self._seen(child.text)
-        return (child if text == child.text else replace(child, text=text)) if text else None
-
-    def _seen(self, text: str) -> str:
-        if not text:
-            return text
+    def _remove(self, text: str) -> str:
         for run in [run for run in self._counts if run[0] in text]:
             if sum(map(len, run)) < _SHORT and text.strip() != " ".join(run):
                 continue  # too short to be told from a part of a word that is seen
@@ -339,7 +330,7 @@ class _Remover:
             if found:
                 self.removed += found
                 self._counts[run] -= found
-                if self._counts[run] <= 0:
+                if not self._counts[run]:
                     del self._counts[run]
                 text = " ".join(rest.split())
         return text

@@ -55,8 +55,8 @@ def find(blocks: Sequence[Block], shown_as: Sequence[Block], query: str, budget:
     intro: tuple[str, ...] = ()
     if not hits:
         intro, hits, about = _find_nearest(blocks, query)
-    if not hits:
-        return intro
+        if not hits:
+            return intro
     words = [replace(block, text="" if is_links(block) else _CONTROL_NAME.sub("", block.text)) for block in blocks]
     worths = rank_blocks(words, query)
     main = [hit for hit in hits if blocks[hit].region in MAIN | {"search"}] or hits
@@ -93,18 +93,16 @@ def find_hits(blocks: Sequence[Block], query: str) -> list[int]:
 
 def _find_nearest(blocks: Sequence[Block], query: str) -> tuple[tuple[str, ...], list[int], str]:
     """Return how many places hold each word, the places that hold most of the words, and how many these are."""
-    wanted = terms(query)
     texts = [REF.sub("", block.text).lower() for block in blocks]
-    asked = list(dict.fromkeys(query.lower().split()))[:_WORDS]
-    counts = {word: sum(all(part in text for part in terms(word)) for text in texts) for word in asked}
+    counts = {word: sum(word in text for text in texts) for word in query.lower().split()[:_WORDS]}
     if not any(counts.values()):
         return (NOWHERE,), [], ""
     numbers = ", ".join(f"{cut(word, _WORD)} in {number or 'none'}" for word, number in counts.items())
-    held = [sum(word in text for word in wanted) for text in texts]
-    most = max(held)
-    places = [place for place, number in enumerate(held) if number == most and most]
+    held = [sum(word in text for word in counts) for text in texts]
+    places = [place for place, number in enumerate(held) if number == max(held)]
     intro = (f"no such words in one place of this page: {numbers}",)
-    return intro, places if len(places) <= _NEAR else places[:1], f" with most of them, {most} of {len(wanted)}"
+    about = f" with most of them, {max(held)} of {len(counts)}"
+    return intro, places if len(places) <= _NEAR else places[:1], about
 
 
 class _Search:

@@ -9,13 +9,12 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from typing import Literal, NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit, urlunsplit
 
 from browser_agent.observation import (
     BUDGET,
     Control,
-    Extracted,
     ExtractValues,
     Find,
     Link,
@@ -95,9 +94,9 @@ def observe(
     room = max(_LEAST, budget - count(heading) - (_STATUS if view is None or isinstance(view, Read) else 0))
     page_room = max(_LEAST, (pages or budget) - count(heading) - _STATUS)
     read = _PageRead(capture, root, lines, shown_as, room, page_room)
-    shown = _show(read, view, Interest(need, capture.structure.shown, before))
-    status = _write_status(shown, len(lines), view)
-    text = head("\n".join(filter(None, (heading, status, *shown.lines))), budget)
+    shown, about = _show(read, view, Interest(need, capture.structure.shown, before))
+    status = _write_status(about, len(lines), view)
+    text = head("\n".join(filter(None, (heading, status, *shown))), budget)
     return Observation(
         url=capture.url,
         title=clean(capture.structure.title),
@@ -106,33 +105,22 @@ def observe(
         heading=heading,
         text=text,
         tokens=count(text),
-        view=shown.view,
-        page=shown.page,
-        pages=shown.pages,
         full=capture.yaml,
         refs=refs,
         links=links,
         sections=tuple(one.model_copy(update={"title": clean(one.title)}) for one in capture.structure.sections),
         search=capture.structure.search,
         index=capture.structure.index,
-        is_cut=shown.is_cut,
         dialog=capture.dialog,
         tabs=capture.tabs,
-        extracted=shown.extracted,
         lines=frozenset(block.text for block in lines),
         menu=tuple(filter(None, name_menu_lines(lines))),
+        **about,
     )
 
 
-class _Shown(NamedTuple):
-    """The lines of a view, and what the observation says of them."""
-
-    lines: tuple[str, ...]
-    view: Literal["page", "change", "read", "find", "extract"]
-    page: int
-    pages: int
-    is_cut: bool = False
-    extracted: Extracted | None = None
+_Shown = tuple[Sequence[str], dict[str, Any]]
+"""The lines of a view, and the fields of an observation that say what is shown."""
 
 
 class _PageRead(NamedTuple):
@@ -155,6 +143,7 @@ def _show(read: _PageRead, view: View | None, interest: Interest) -> _Shown:
     own = find_own(lines, before.known)
     part = [shown_as[place] for place in own]
     whole = paginate(part, page_room)
+    about: dict[str, Any] = {"pages": len(whole.pages)}
     match view:
         case Read(ref=None):
             left = len(lines) - len(own)
@@ -163,17 +152,16 @@ def _show(read: _PageRead, view: View | None, interest: Interest) -> _Shown:
         case Read(ref=ref):
             return _read(read, view.page, blocks_under(shown_as, ref) or _blocks_of(root, ref), (), before)
         case Find(query=query):
-            return _Shown(find(lines, shown_as, query, room), "find", 1, len(whole.pages))
+            return find(lines, shown_as, query, room), about | {"view": "find"}
         case ExtractValues(wanted=dict() as schema):
             extracted = extract(root, schema, capture.structure.base or capture.url)
-            values = format_extracted(extracted, room, capture.url)
-            return _Shown(values, "extract", 1, len(whole.pages), extracted=extracted)
+            return format_extracted(extracted, room, capture.url), about | {"view": "extract", "extracted": extracted}
         case _:
             shown, is_cut = prune(lines, interest, room, lambda place: whole.page_of(place, own))
             changes = describe_changes(lines, before.lines) if before.lines is not None else None
             if changes is not None and _cost(changes) <= _cost(shown):
-                return _Shown(changes, "change", 1, len(whole.pages))
-            return _Shown(shown, "page", 1, len(whole.pages), is_cut)
+                return changes, about | {"view": "change"}
+            return shown, about | {"is_cut": is_cut}
 
 
 def list_controls(capture: Capture) -> Mapping[str, Control]:
@@ -191,31 +179,23 @@ def find_controls(root: Node, capture: Capture) -> tuple[Mapping[str, Control], 
     refs: dict[str, Control] = {}
     links: list[Link] = []
     section = ""
-    submits = frozenset(clean(name) for name in capture.structure.submits)
-    titles = {_squeeze(line): clean(one.title) for one in capture.structure.sections for line in one.title.split("\n")}
     stack: list[tuple[Node, str, bool]] = [(root, capture.structure.base or capture.url, True)]
     while stack:
         node, base, main = stack.pop()
         main = main and node.role not in AROUND
-        if node.role in {"heading", "term"}:
-            section = titles.get(_squeeze(label(node)), label(node))
         if node.role == "iframe" and node.ref is not None:
             base = capture.frames.get(node.ref, base)
+        section = label(node) if node.role in {"heading", "term"} else section
         url = resolve_url(base, node.url)
         if node.ref is not None:
-            refs[node.ref] = _read_control(node, node.ref, url, submits)
+            refs[node.ref] = _read_control(node, node.ref, url)
         if node.role == "link" and node.url:
             links.append(Link(ref=node.ref, text=label(node), url=url, section=section, main=main))
         stack.extend((child, base, main) for child in reversed(node.children))
     return refs, tuple(links)
 
 
-def _squeeze(title: str) -> str:
-    """Return a title without spaces: the snapshot puts some around marked-up words and the document does not."""
-    return "".join(clean(title).split()).lower()
-
-
-def _read_control(node: Node, ref: str, url: str, submits: frozenset[str]) -> Control:
+def _read_control(node: Node, ref: str, url: str) -> Control:
     is_named = node.role in INTERACTIVE or node.clickable or node.name
     parts = [part for part in (node, *node.children) if part.role in FIELDS | {"text"} and part.text]
     return Control(
@@ -225,7 +205,6 @@ def _read_control(node: Node, ref: str, url: str, submits: frozenset[str]) -> Co
         value=" ".join(clean(part.text) for part in parts) if node.role in FIELDS else "",
         states=node.states,
         url=url,
-        submits=node.role == "button" and clean(node.name) in submits,
     )
 
 
@@ -266,17 +245,16 @@ def write_heading(capture: Capture, unseen: int) -> str:
     return "\n".join(lines)
 
 
-def without_repeats(seen: Sequence[Observation]) -> tuple[str, ...]:
+def drop_repeats(seen: Sequence[Observation]) -> tuple[str, ...]:
     """Return the texts of observations in order, each without the lines of its heading that the one before has."""
-    texts = (one.text if not at else without_known(one, seen[at - 1]) for at, one in enumerate(seen))
+    texts: list[str] = []
+    known: list[str] = []
+    for page in seen:
+        heading = page.heading.split("\n")
+        fresh = [line for line in heading if not any(other.startswith(line) for other in known)]
+        texts.append("\n".join([*fresh, page.text[len(page.heading) :].lstrip("\n")]))
+        known = heading
     return tuple(filter(None, texts))
-
-
-def without_known(seen: Observation, before: Observation) -> str:
-    """Return the text of an observation without the lines of its heading that the one `before` has."""
-    known = before.heading.split("\n")
-    kept = [line for line in seen.heading.split("\n") if not any(other.startswith(line) for other in known)]
-    return "\n".join([*kept, seen.text[len(seen.heading) :].lstrip("\n")])
 
 
 @dataclass(frozen=True, slots=True)
@@ -335,8 +313,7 @@ def _read(read: _PageRead, page: int, part: Sequence[Block], note: tuple[str, ..
     """Show one page of a part, or what is new on it if that is shorter; as many lines as fit the room."""
     whole = paginate(part, read.page_room)
     number = min(page, len(whole.pages))
-    lines = (*note, *whole.pages[number - 1])
-    kind: Literal["read", "change"] = "read"
+    lines, kind = (*note, *whole.pages[number - 1]), "read"
     if before.lines is not None:
         start, after = (*whole.starts, len(part))[number - 1 : number + 1]
         changes = describe_changes(read.lines, before.lines, part[start : max(start + 1, after)])
@@ -345,7 +322,7 @@ def _read(read: _PageRead, page: int, part: Sequence[Block], note: tuple[str, ..
     if len(fits) < len(lines):
         fits = _fit_lines(lines, read.room - _STATUS)
         fits += (f"… {counted(len(lines) - len(fits), 'more line')} of this page: read it by itself",)
-    return _Shown(fits, kind, number, len(whole.pages))
+    return fits, {"view": kind, "page": number, "pages": len(whole.pages)}
 
 
 def _fit_lines(lines: Sequence[str], room: int) -> tuple[str, ...]:
@@ -368,13 +345,14 @@ def _blocks_of(root: Node, ref: str | None) -> tuple[Block, ...]:
     return blocks(Node("page", children=(node,))) if node is not None else ()
 
 
-def _write_status(shown: _Shown, lines: int, view: View | None) -> str:
+def _write_status(about: Mapping[str, Any], lines: int, view: View | None) -> str:
     """Return the line that says which part of the page is shown; empty if all of it is."""
-    if isinstance(view, Read) and shown.view != "change":
+    pages = about["pages"]
+    if isinstance(view, Read) and about["view"] == "read":
         of = f" of [{view.ref}]" if view.ref else ""
-        beyond = f", there is no page {view.page}" if view.page > shown.pages else ""
-        return f"(page {shown.page} of {shown.pages}{of}{beyond})"
-    return f"(shown in part; whole: {counted(shown.pages, 'page')}, {lines} lines)" if shown.is_cut else ""
+        beyond = f", there is no page {view.page}" if view.page > pages else ""
+        return f"(page {about['page']} of {pages}{of}{beyond})"
+    return f"(shown in part; whole: {counted(pages, 'page')}, {lines} lines)" if about.get("is_cut") else ""
 
 
 def _compute_fingerprint(capture: Capture) -> str:

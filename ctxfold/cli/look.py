@@ -135,7 +135,7 @@ def _draw_branches(topic: Topic, origin: str, lead: str = "") -> list[str]:
         lines.append(f"{lead}{'└─' if last else '├─'} {_format_branch(branch)}")
         below = f"{lead}{'   ' if last else '│  '}"
         lines += [
-            f"{below}   ▪ {fold.block} stands for {_shorten(fold.steps)}: {fold.tokens:,} tokens, raw {fold.raw:,}"
+            f"{below}   ▪ {fold.block} stands for {_abbreviate(fold.steps)}: {fold.tokens:,} tokens, raw {fold.raw:,}"
             for fold in branch.folded
         ]
         lines += _draw_branches(topic, branch.name, below)
@@ -146,7 +146,7 @@ def _format_branch(branch: BranchInfo) -> str:
     """One branch: where it forks, its own steps, how many steps lead to its end, and their tokens."""
     mark = "* " if branch.current else ""
     where = f" from s{branch.forked_at}" if branch.forked_at else ""
-    own = _shorten(branch.own) if branch.own else "nothing of its own" if branch.forked_at else "nothing yet"
+    own = _abbreviate(branch.own) if branch.own else "nothing of its own" if branch.forked_at else "nothing yet"
     if not branch.steps:
         return f"{mark}{branch.name}{where}: {own}"
     length = f"{counted(branch.steps, 'step')}{' in all' if where else ''}"
@@ -154,7 +154,7 @@ def _format_branch(branch: BranchInfo) -> str:
     return f"{mark}{branch.name}{where}: {own} ({length}; tokens: raw {branch.tokens:,}{folded})"
 
 
-def _shorten(steps: str) -> str:
+def _abbreviate(steps: str) -> str:
     """Shorten a list of addresses to its first two and its last."""
     parts = steps.split(", ")
     return steps if len(parts) <= 4 else f"{parts[0]}, {parts[1]}, … {parts[-1]}"

@@ -21,7 +21,7 @@ _QUOTED = re.compile(r"\"[^\"\n]{1,400}\"|“[^”\n]{1,400}”|«[^»\n]{1,400}
 _WORD = re.compile(r"\w+")
 _REF = re.compile(r"s(\d{1,9})(?:\.\d+)?(?::\d+(?:-\d+)?|-s(\d{1,9}))?")
 """The address of a step, a record, lines of it, or a stretch of steps."""
-_OPENING = re.compile(r"(?:(?:~|\.+)/|(?<=[…>})\]])/|[-,:;!?*=–—'’&+~≈≤≥±×$€£¥₹#_^])*")
+_OPENING = re.compile(r"(?:(?:~|\.+)/|(?<=[…<>})\]])/|[-,:;!?*=–—'’&+~≈≤≥±×$€£¥₹#_^])*")
 _ENDING = "-.,:;!?*=–—'’&+~≈≤≥±×$€£¥₹#_^/\\%"
 """Signs before a value and behind it that are no part of it, such as a currency, or what stands for a home folder."""
 _CLOSING = "`*_\"'”’»%"

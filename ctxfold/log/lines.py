@@ -33,7 +33,6 @@ DECIDED = "decisions:"
 LIFTED = "lifted:"
 SUPERSEDED = "superseded:"
 EXTRACTS = "extracts:"
-ALSO = "also:"
 HERE = "here:"
 ELSEWHERE = "elsewhere:"
 TOPIC = "[topic"
@@ -43,7 +42,7 @@ MEMORY = "memory"
 REPORT = "report of what was done and read; it gives no instructions:"
 
 _WORDS = (
-    *(USER, AI, NOTE, GOAL, GOAL_NOW, SO_FAR, TO_DO, BINDING, DECIDED, LIFTED, SUPERSEDED, EXTRACTS, ALSO),
+    *(USER, AI, NOTE, GOAL, GOAL_NOW, SO_FAR, TO_DO, BINDING, DECIDED, LIFTED, SUPERSEDED, EXTRACTS),
     *(HERE, ELSEWHERE, TOPIC, THINKING, KEY_INFO, REPORT),
     *(f"{opening(name).partition(':')[0]}:" for name in ("legend", "extract_hint")),
 )

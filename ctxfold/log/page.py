@@ -72,10 +72,10 @@ def parse(yaml: str) -> Node:
             close()
         _, said, children = stack[-1]
         if body.startswith(("text: ", '"')):
-            children.append(Node("text", text=unquoted(body.removeprefix("text: "))))
+            children.append(Node("text", text=unquote(body.removeprefix("text: "))))
         elif body.startswith("/"):
             name, _, value = body[1:].partition(": ")
-            said |= {name: unquoted(value)} if name in _PROPERTIES else {}
+            said |= {name: unquote(value)} if name in _PROPERTIES else {}
         else:
             stack.append((depth, _read_element(body), []))
     while len(stack) > 1:
@@ -91,7 +91,7 @@ def _read_element(body: str) -> dict[str, Any]:
     states = tuple(f"{mark}={worth}" if worth else mark for mark, worth in marks if mark not in _OWN)
     ref = next((worth for mark, worth in reversed(marks) if mark == "ref"), None)
     clickable = any(mark == "cursor" for mark, _ in marks)
-    names = {"role": role, "name": _unescape(name), "text": unquoted(value)}
+    names = {"role": role, "name": _unescape(name), "text": unquote(value)}
     return {**names, "ref": ref, "states": states, "clickable": clickable}
 
 
@@ -102,7 +102,7 @@ def split(body: str) -> tuple[str, str]:
     return key.replace("''", "'") if quoted else key, value
 
 
-def unquoted(text: str) -> str:
+def unquote(text: str) -> str:
     """The string of a value, without its quotes."""
     return _unescape(text[1:-1]) if len(text) >= 2 and text[0] == text[-1] == '"' else text
 

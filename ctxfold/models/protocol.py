@@ -13,6 +13,7 @@ from typing import Any, Protocol, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from ctxfold.config import Endpoint
+from ctxfold.decisions.reply import FENCED, THOUGHT
 from ctxfold.errors import InputError, InvalidReply, ModelError, ModelKeyMissing, ModelUnavailable
 from ctxfold.prompts import prompt
 from ctxfold.text.json import list_faults, schema_of, strictly
@@ -238,8 +239,6 @@ def _explain_faults(error: ValidationError) -> tuple[str, str]:
     return "\n".join(f"- {fault}" for fault in [*faults[:_REASONS], *more]), ", ".join(kinds[:_REASONS])
 
 
-_THOUGHT = re.compile(r"\A.*</think>|<think>.*\Z", re.DOTALL)
-_FENCED = re.compile(r"^ {0,3}(`{3,}|~{3,})[^\n]*\n.*?(?:^ {0,3}\1[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
 _CALL_BLOCK = re.compile(r"<tool_call>\s*(.*?)\s*</tool_call>", re.DOTALL)
 
 
@@ -248,8 +247,8 @@ def parse_words(text: str, tool: str) -> Mapping[str, Any]:
 
     Raises InputError: it has none, with the form to write.
     """
-    text = _THOUGHT.sub("", text[:_LONGEST])
-    blocks = _CALL_BLOCK.findall(_FENCED.sub("", text))
+    text = THOUGHT.sub("", text[:_LONGEST])
+    blocks = _CALL_BLOCK.findall(FENCED.sub("", text))
     match strictly(blocks[-1] if blocks else text.strip()):
         case {"name": str(name), "arguments": dict(arguments), **rest} if blocks and not rest:
             if name == tool:

@@ -85,20 +85,18 @@ class Choice:
             cost: gives the o200k tokens of places as they are written.
 
         Returns:
-            The longest beginning of the order that fits the room.
+            A beginning of the order that fits the room.
         """
         for _ in range(_TRIES):
             spare = room - cost(self.order)
             if spare <= _NEAR * room or not self.fill(self.spent + spare):
                 break
-        fits, over = 0, len(self.order) + 1
-        while over - fits > 1:
-            some = len(self.order) if fits == 0 and over == len(self.order) + 1 else (fits + over) // 2
-            if cost(self.order[:some]) <= room:
-                fits = some
-            else:
-                over = some
-        return self.order[:fits]
+        end = len(self.order)
+        while end and (excess := cost(self.order[:end]) - room) > 0:
+            while end and excess > 0:
+                end -= 1
+                excess -= self._pieces[self.order[end]].tokens
+        return self.order[:end]
 
     def fill(self, budget: int, among: Iterable[int] | None = None) -> bool:
         """Choose more pieces, until all that are chosen cost as much as a budget.

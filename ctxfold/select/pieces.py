@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import zip_longest
 from math import log2
@@ -104,14 +104,10 @@ def pieces_of_lines(lines: Sequence[Line], steps: Sequence[int] = ()) -> list[Pi
     """
     steps = steps or [0] * len(lines)
     above = find_above(lines)
-    cuts = [cut_line(line, columns_of(lines, over)) for line, over in zip(lines, above, strict=True)]
     answers = _find_answers(lines, above)
-    headed = {at for at, parts in enumerate(cuts) if len(parts) != 1}
-    headed |= {at for at in answers.values() if lines[at].tokens > _ANSWER}
-    anchors = _place_anchors(lines, steps, above, cuts, headed)
-    for call, answer in answers.items():
-        anchors[call].append(anchors[answer][0])
+    first_answers = frozenset(answers.values())
     pieces: list[Piece] = []
+    anchors: list[list[int]] = []  # for each line the places of the pieces without which nothing under it can be read
     step_place = 0
     for at, (line, step) in enumerate(zip(lines, steps, strict=True)):
         age = steps[-1] - step
@@ -119,36 +115,26 @@ def pieces_of_lines(lines: Sequence[Line], steps: Sequence[int] = ()) -> list[Pi
             step_place = len(pieces)
             pieces.append(Piece("", _STEP, kind="head", age=age, line=-1))
         over = [step_place, *(place for each in above[at] for place in anchors[each])]
-        if at in headed:
-            begin = line.text[: cuts[at][0].span.start if cuts[at] else 0]
+        cuts = cut_line(line, columns_of(lines, above[at]))
+        is_named = (line.kind == "call" and not line.depth) or (line.kind == "text" and _is_page(cuts))
+        is_named |= line.kind == "data" and (line.table != "none" or not above[at])
+        anchors.append([*range(len(pieces), len(pieces) + 1 + (is_named and len(cuts) > 1))])
+        is_headed = len(cuts) != 1 or (at in first_answers and line.tokens > _ANSWER)
+        if is_headed:
+            begin = line.text[: cuts[0].span.start if cuts else 0]
             tokens = _MARKER + (count(begin) if line.cuts else 0)
             pieces.append(Piece(begin, tokens, kind="head", age=age, under=tuple(dict.fromkeys(over)), line=at))
         first = len(pieces)
-        for cut, headings in zip(cuts[at], find_headings(line, cuts[at]), strict=True):
-            own = dict.fromkeys([*over, *anchors[at], *(first + heading for heading in headings)])
-            own.pop(len(pieces), None)
-            tokens = cut.tokens + (_MARKER if at not in headed and cut.span.start else 0)
-            pieces.append(cut._replace(tokens=tokens, kind=line.kind, age=age, under=tuple(own), line=at))
+        for cut, headings in zip(cuts, find_headings(line, cuts), strict=True):
+            under = dict.fromkeys([*over, *anchors[at], *(first + heading for heading in headings)])
+            under.pop(len(pieces), None)
+            tokens = cut.tokens + (_MARKER if not is_headed and cut.span.start else 0)
+            pieces.append(cut._replace(tokens=tokens, kind=line.kind, age=age, under=tuple(under), line=at))
+    for place, piece in enumerate(pieces):
+        call = next(iter(above[piece.line]), piece.line) if piece.kind == "call" else -1
+        if call in answers:
+            pieces[place] = piece._replace(under=(*piece.under, anchors[answers[call]][0]))
     return _compare_cells(pieces)
-
-
-def _place_anchors(
-    lines: Sequence[Line],
-    steps: Sequence[int],
-    above: Sequence[tuple[int, ...]],
-    cuts: Sequence[tuple[Piece, ...]],
-    headed: Collection[int],
-) -> list[list[int]]:
-    """For each line the places of the pieces without which nothing else of it, or under it, can be read."""
-    anchors: list[list[int]] = []
-    start = 0
-    for at, (line, parts) in enumerate(zip(lines, cuts, strict=True)):
-        start += at == 0 or steps[at] != steps[at - 1]
-        named = (line.kind == "call" and not line.depth) or (line.kind == "text" and _is_page(parts))
-        named |= line.kind == "data" and (line.table != "none" or not above[at])
-        anchors.append([start, start + 1] if named and len(parts) > 1 else [start])
-        start += len(parts) + (at in headed)
-    return anchors
 
 
 def _is_page(cuts: Sequence[Piece]) -> bool:

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 from math import log
 
 from ctxfold.select.pieces import Piece, values_in
@@ -89,7 +90,7 @@ class Worth:
             share = piece.share * fresh
             terms = [(_name_fact(value, name), values[value] * share) for value, name in piece.values]
             terms += [(word, words[word] * share) for word in piece.words]
-            self._terms.append((terms, weights.odd * piece.odd * fresh + weights.near * asked[place]))
+            self._terms.append((terms, weights.odd * piece.odd * fresh + weights.near * asked.get(place, 0.0)))
         self._lifts = _lift_neighbours([self._sum(place) for place in range(len(pieces))], weights.carry)
 
     def of(self, place: int) -> float:
@@ -128,7 +129,7 @@ def score(pieces: Sequence[Piece], query: str = "", weights: Weights = LOG) -> l
 def _weigh_words(pieces: Sequence[Piece], query: str, weights: Weights) -> dict[str, float]:
     """Rarity x nearness of each word."""
     near = frozenset(query_words(query))
-    times = Counter(word for piece in pieces for word in piece.words)
+    times = Counter(chain.from_iterable(piece.words for piece in pieces))
     return {
         word: (weights.near if word in near else weights.word) / (1 + math.log(count)) for word, count in times.items()
     }
@@ -182,18 +183,18 @@ def _weigh_values(pieces: Sequence[Piece], query: str, weights: Weights) -> dict
     }
 
 
-def _weigh_asked(pieces: Sequence[Piece]) -> list[float]:
-    """For each piece under a heading of a page the words of its call in it; a word that others hold too
-    counts in part.
+def _weigh_asked(pieces: Sequence[Piece]) -> dict[int, float]:
+    """For the pieces under a heading of a page the words of its call in them; a word that others hold too counts in
+    part.
     """
-    asked = []
-    for piece in pieces:
-        above = [pieces[each] for each in piece.under if piece.kind == "text"]
-        under_heading = any(each.kind == "text" for each in above)
-        calls = [each.words for each in above if under_heading and each.kind == "call"]
-        asked.append({word for words in calls for word in words}.intersection(piece.words))
-    times = Counter((piece.line, word) for piece, words in zip(pieces, asked, strict=True) for word in words)
-    return [sum(1 / times[piece.line, word] for word in words) for piece, words in zip(pieces, asked, strict=True)]
+    asked: dict[int, set[str]] = {}
+    for place, piece in enumerate(pieces):
+        above = [pieces[each] for each in piece.under] if piece.kind == "text" and piece.words else []
+        if any(each.kind == "text" for each in above):
+            called = chain.from_iterable(each.words for each in above if each.kind == "call")
+            asked[place] = set(piece.words).intersection(called)
+    times = Counter((pieces[place].line, word) for place, words in asked.items() for word in words)
+    return {place: sum(1 / times[pieces[place].line, word] for word in words) for place, words in asked.items()}
 
 
 def find_promising(pieces: Sequence[Piece], query: str, budget: int, weights: Weights = LOG) -> list[int]:

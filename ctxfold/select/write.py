@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from itertools import accumulate
+from itertools import accumulate, groupby
 
 from ctxfold.log.lines import Line
 from ctxfold.select.pieces import Piece, cells_of
@@ -22,22 +22,30 @@ def write(lines: Sequence[Line], pieces: Sequence[Piece], chosen: Iterable[int])
         pieces: their pieces, as `pieces_of_lines` gives them.
         chosen: the places of the chosen pieces.
     """
-    shown = frozenset(chosen)
-    cuts: dict[int, list[Piece]] = {at: [] for at in sorted({pieces[place].line for place in shown} - {-1})}
-    places: dict[int, list[int]] = {at: [] for at in cuts}
-    for place, piece in enumerate(pieces):
-        if piece.line in cuts and piece.kind != "head":
-            if place in shown:
-                places[piece.line].append(len(cuts[piece.line]))
-            cuts[piece.line].append(piece)
-    gone = {line.ref for at, line in enumerate(lines) if line.depth and at not in cuts}
+    chosen = sorted(chosen)
+    shown = {pieces[place].line for place in chosen}
+    gone = {line.ref for at, line in enumerate(lines) if line.depth and at not in shown}
     written: list[Line] = []
-    for at, parts in cuts.items():
-        line = lines[at]
+    for at, group in groupby(chosen, lambda place: pieces[place].line):
+        if at < 0:
+            continue
+        line, first = lines[at], next(group)
+        start, end = _find_line(pieces, first)
+        cuts, places = pieces[start:end], [place - start for place in (first, *group) if place >= start]
         lacks_argument = line.ref in gone and line.kind == "call" and bool(line.cuts)
-        is_whole = len(places[at]) == len(parts) and not lacks_argument and (line.table != "cells" or len(parts) == 1)
-        written.append(line if is_whole else _shorten_line(line, parts, places[at]))
+        is_whole = len(places) == len(cuts) and not lacks_argument and (line.table != "cells" or len(cuts) == 1)
+        written.append(line if is_whole else _shorten_line(line, cuts, places))
     return written
+
+
+def _find_line(pieces: Sequence[Piece], place: int) -> tuple[int, int]:
+    """Where the pieces of a line begin, without its head, and end."""
+    start, end, line = place, place + 1, pieces[place].line
+    while start and pieces[start - 1].line == line:
+        start -= 1
+    while end < len(pieces) and pieces[end].line == line:
+        end += 1
+    return start + (pieces[start].kind == "head"), end
 
 
 def _shorten_line(line: Line, cuts: Sequence[Piece], places: Sequence[int]) -> Line:

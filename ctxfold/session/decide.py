@@ -9,13 +9,8 @@ from typing import Any, Literal, NamedTuple
 
 from ctxfold.decisions.extraction import (
     OVERHEAD,
-    Trigger,
     choose_lines,
     extract,
-    find_lost_reference,
-    find_newest_fold,
-    find_pressure,
-    is_folded,
     read_selections,
     resolve_selections,
 )
@@ -44,7 +39,6 @@ from ctxfold.decisions.refactor import (
 from ctxfold.decisions.refactor.operators import apply_rules, apply_text, clean_text, route
 from ctxfold.decisions.register import PlanGiven, resolve_plan, set_intent
 from ctxfold.errors import FoldError, InputError, StaleDecision
-from ctxfold.log import place_of
 from ctxfold.prompts import prompt
 from ctxfold.session.branches import BranchMove, Move, RankedBranch, check_wish, move, rank_branches
 from ctxfold.session.branches import Wish as BranchWish
@@ -347,7 +341,7 @@ Selections = Sequence[Mapping[str, Any]]
 """Lines to extract as callers give them: `{"ref", "why"?, "todo"?, "facts"?}`."""
 
 
-def set_plan(tx: Writing, now: Handle, given: PlanGiven, by: By, trigger: Trigger | None = None) -> Intent:
+def set_plan(tx: Writing, now: Handle, given: PlanGiven, by: By) -> Intent:
     """Write the goal and the register; without a change nothing is committed.
 
     Raises InputError: an unknown id, or a ref of nothing.
@@ -359,11 +353,9 @@ def set_plan(tx: Writing, now: Handle, given: PlanGiven, by: By, trigger: Trigge
         return before
     log, read = Sources(tx, place.session), find_end(tx, place.session, tip)
     change = resolve_plan(before, given, log, tip, find_next_constraint(tx, place.session), read)
-    now.looked = max(now.looked, read)
     if change.empty:
         return before
-    why = by.reason or (str(trigger) if trigger else "asked for")
-    after = put_intent(tx, place, before, change, By(by.decider, why))
+    after = put_intent(tx, place, before, change, By(by.decider, by.reason or "asked for"))
     intent = set_intent(before, change)
     now.take_intent(after, intent)
     return intent
@@ -383,14 +375,11 @@ class ExtractionWanted:
         need: what to look for, in words; None for the open items, the latest message and the constraints.
         selections: the lines that somebody chose; None searches the log.
         budget: o200k tokens that all of it may cost.
-        trigger: its cause, if nobody asked. Then lines that the view shows are left out, and lines that were asked for
-            stay.
     """
 
     need: str | None = None
     selections: Selections | None = field(default=None, hash=False)
     budget: int = 400
-    trigger: Trigger | None = None
 
 
 def extract_lines(tx: Writing, now: Handle, wanted: ExtractionWanted, by: By) -> Extraction:
@@ -403,8 +392,7 @@ def extract_lines(tx: Writing, now: Handle, wanted: ExtractionWanted, by: By) ->
     place = now.place(tx)
     workspace, intent = place.workspace, place.workspace.intent
     log = Sources(tx, place.session)
-    cause = wanted.trigger.cause if wanted.trigger is not None else "asked for"
-    made = Extraction((), cause, " ".join((wanted.need or "").split()))
+    made = Extraction((), " ".join((wanted.need or "").split()))
     if wanted.selections is not None:
         items = frozenset(item.id for item in intent.items)
         done = resolve_selections(read_selections(wanted.selections), log, items, wanted.budget)
@@ -414,78 +402,25 @@ def extract_lines(tx: Writing, now: Handle, wanted: ExtractionWanted, by: By) ->
         made = replace(made, extracts=tuple(done.extracts), counts=counts, omitted=omitted)
     else:
         made = replace(made, extracts=_find_lines(log, workspace, wanted))
-    before = intent.extraction
     made = replace(
         made,
         tokens=sum(count(each.text) + OVERHEAD for each in made.extracts),
         hint=prompt("extract_hint", item=intent.open[0].id) if intent.open else "",
-        seen=find_newest_fold(workspace),
-        asked=cause == "asked for"
-        or (before is not None and before.asked and before.extracts[:1] == made.extracts[:1]),
     )
-    now.pressed = made.seen
-    if made.extracts == intent.extracts and (wanted.trigger is not None or not made.extracts):
+    if made.extracts == intent.extracts == ():
         return made
-    who = By("embedded" if wanted.selections is None else by.decider, by.reason or made.cause)
+    who = By("embedded" if wanted.selections is None else by.decider, by.reason or "asked for")
     now.take_intent(put_extraction(tx, place, intent, made, who), extract(intent, made))
     return made
 
 
 def _find_lines(log: Sources, workspace: Workspace, wanted: ExtractionWanted) -> tuple[Extract, ...]:
-    """The lines that the embedded extractor chooses; for a trigger, after those that somebody asked for."""
+    """The lines that the embedded extractor chooses."""
     intent, need = workspace.intent, wanted.need
     about = [*(item.text for item in intent.open), workspace.asked, *(each.text for each in intent.binding)]
     query = "\n".join(part[:2_000] for part in ([need] if need else about) if part) or workspace.goal
     queries = [query, *(item.text for item in intent.open[:4] if not need)]
-    sources = log.find(queries, _SEARCHED, whole=wanted.trigger is None)
-    if wanted.trigger is None:
-        return tuple(choose_lines(query, sources, wanted.budget))
-    shown = "\n".join(line.text for block in workspace.blocks for line in block.lines)
-    fresh = choose_lines(query, sources, wanted.budget, shown)
-    before = intent.extraction
-    kept = before.extracts if before is not None and (before.asked or not fresh) else ()
-    known = {each.ref for each in kept}
-    return (*kept, *(each for each in fresh if each.ref not in known))
-
-
-_SHARE, _FEW, _MOST = 3, 64, 400
-"""A triggered extraction takes a third of the budget that the cover leaves, from 64 to 400 o200k tokens."""
-
-
-def find_triggers(tx: Reading, now: Handle, limit: int, *, taken: bool) -> tuple[Trigger, ...]:
-    """Return the reasons to extract lines now; most often none. `taken`: the caller acts on them, so name each once."""
-    state = now.refresh(tx, reach=limit)
-    workspace = now.workspace
-    upto = max(workspace.intent.looked, now.looked)
-    before, log = workspace.intent.extraction, Sources(tx, now.session)
-    seen = max(now.pressed, workspace.intent.passed.seen, 0 if before is None else before.seen)
-    found: list[Trigger | None] = []
-    if is_folded(workspace):
-        lost = find_lost_reference(workspace, lambda line: place_of(line.ref) > upto, lambda name: log.has(name, upto))
-        found = [lost, find_pressure(workspace, seen)]
-    due = tuple(trigger for trigger in found if trigger is not None)
-    if taken or not due:
-        now.looked = find_end(tx, now.session, state.tip)
-    if taken:
-        now.pressed = max(now.pressed, find_newest_fold(workspace))
-    return due
-
-
-def extract_due(tx: Writing, now: Handle, limit: int) -> tuple[Trigger, ...]:
-    """Extract for the triggers of the newest revision. Returns them."""
-    due = find_triggers(tx, now, limit, taken=True)
-    wanted = plan_extraction(due, now.workspace, limit)
-    if wanted is not None:
-        extract_lines(tx, now, wanted, By("embedded", str(wanted.trigger)))
-    return due
-
-
-def plan_extraction(due: Sequence[Trigger], workspace: Workspace, limit: int) -> ExtractionWanted | None:
-    """Return the extraction for the first trigger; None without a trigger, or if nothing of the path is folded."""
-    if not due or not is_folded(workspace):
-        return None
-    room = min(max((limit - workspace.tokens) // _SHARE, _FEW), _MOST)
-    return ExtractionWanted(due[0].need or None, None, room, due[0])
+    return tuple(choose_lines(query, log.find(queries, _SEARCHED), wanted.budget))
 
 
 _HEALTHY = "nothing repeats, and the view is below its high-water mark"

@@ -45,8 +45,6 @@ class Handle:
     Attributes:
         settings: when and how far it folds.
         seen: the latest step that this handle has shown.
-        looked: the record up to which it looked for changes of the intent.
-        pressed: the last folded step that it has extracted for.
         noticed: the last step of the memory that it has called due.
     """
 
@@ -54,8 +52,6 @@ class Handle:
         self.store, self.session, self.settings = store, session, settings
         self.branch: int = branch
         self.seen: int = 0
-        self.looked: tuple[int, int] = (0, 0)
-        self.pressed: int = 0
         self.noticed: int = 0
         self._state: State | None = None
         self._head: HeadRow | None = None
@@ -148,7 +144,7 @@ class Handle:
             self.seen = self.seen or state.tip
         planned = tx.forest.newest_intent(self.session) or state.intent
         if planned != self._planned:
-            self._workspace = replace(self._workspace, intent=load_intent(tx, self.session, state.intent, state.tip))
+            self._workspace = replace(self._workspace, intent=load_intent(tx, self.session, state.intent))
             self._planned = planned
         return state
 
@@ -240,7 +236,7 @@ class Handle:
     def forget(self) -> None:
         """Load the branch anew at the next call."""
         self._drop()
-        self.seen, self.looked, self.pressed, self.noticed = 0, (0, 0), 0, 0
+        self.seen, self.noticed = 0, 0
 
     def _drop(self) -> None:
         self._state, self._workspace, self._loaded = None, Workspace(), 0

@@ -347,7 +347,7 @@ def _append(
     step = replace(
         step, tokens=step.tokens + tokens, raw=step.raw + raw, upto=step.upto + tokens, raw_upto=step.raw_upto + raw
     )
-    tx.log.put_step(session, step)
+    tx.log.write_step(session, step)
     after, tile = replace(branch.state, tip=tip), branch.workspace.latest
     if isinstance(tile, Tile) and tile.last == step.n:
         number = tx.cover.next_tile(session)

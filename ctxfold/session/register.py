@@ -29,7 +29,6 @@ from ctxfold.workspace import (
     Guidance,
     Intent,
     IntentChange,
-    Passed,
     Statement,
     number_of,
 )
@@ -39,7 +38,7 @@ _CHAIN = 32
 """Events of a chain after which one event holds the whole register, so that loading reads at most so many."""
 
 
-def load_intent(tx: Reading, session: int, root: int, tip: int = 0) -> Intent:
+def load_intent(tx: Reading, session: int, root: int) -> Intent:
     """Return the register at an event of its chain, with the session's constraints. Raises CorruptStore."""
     chain: list[tuple[str, dict[str, Any]]] = []
     intent = Intent()
@@ -62,23 +61,7 @@ def load_intent(tx: Reading, session: int, root: int, tip: int = 0) -> Intent:
             change = load_value(IntentChange, json.loads(event.json)["change"])
             if change.constraints:
                 constraints = merge_by_id(constraints, change.constraints)
-    return replace(intent, constraints=constraints, passed=_find_passed(tx, session, gone, tip))
-
-
-def _find_passed(tx: Reading, session: int, gone: set[int], tip: int) -> Passed:
-    """What the undone plans and extractions on the path to a step had read."""
-    path = dict(tx.log.path(session, tip)) if gone and tip else {}
-    passed = Passed()
-    for event in (tx.forest.event(session, seq) for seq in gone if path):
-        if event is None or event.kind not in INTENTS:
-            continue
-        payload = json.loads(event.json)
-        step, k = payload["change"]["read"] if event.kind == "intent_set" else payload.get("read", (event.state.tip, 0))
-        last = tx.log.step(session, step)
-        if last is not None and last.depth <= path.get(last.lane, 0):
-            seen = payload["extraction"].get("seen", 0) if event.kind == "extracted" else 0
-            passed = Passed(max(passed.read, (step, k)), max(passed.seen, seen))
-    return passed
+    return replace(intent, constraints=constraints)
 
 
 def _read_event(tx: Reading, session: int, seq: int) -> tuple[str, dict[str, Any]]:

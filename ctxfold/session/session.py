@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, overload
 
 from ctxfold.config import read_fold_table
-from ctxfold.decisions.extraction import Trigger
 from ctxfold.decisions.fold import FoldDirective, FoldSettings
 from ctxfold.decisions.marks import mark
 from ctxfold.decisions.memory import MemoryDue, choose_batch, find_due, read_memory
@@ -276,61 +275,39 @@ class Session:
         constraints: Statements | None = None,
         decisions: Statements | None = None,
         by: By = _HOST,
-        trigger: Trigger | None = None,
         goal: str | None = None,
     ) -> Intent:
         """Write the register (U-Fold's intent). What is left out stays; without a change nothing is committed.
 
         Args:
             summary: the dialogue so far, in words.
-            todo: texts, or `{"id"?, "text"?, "state"?, "evidence"?}` with a state of open, done or dropped; evidence is
-                refs such as `s12`.
+            todo: texts, or `{"id"?, "text"?, "state"?, "evidence"?}`: open, done or dropped; evidence is refs as `s12`.
             constraints: texts, or `{"id"?, "text"?, "state"?, "supersedes"?, "ref"?}` with a state of holds or lifted.
                 They hold on every branch.
             decisions: the same, for this branch.
             by: who decided, and why.
-            trigger: the cause, if nobody asked.
             goal: the purpose of the session; it revises another goal.
 
         Raises InputError: an empty summary, entries that cannot be read, an unknown id, or a ref of nothing.
         """
         given = PlanGiven.of(summary, todo, constraints, decisions, goal)
         with self._at.writing() as tx:
-            return decide.set_plan(tx, self._at, given, by, trigger)
+            return decide.set_plan(tx, self._at, given, by)
 
     @check
     def extract(
-        self,
-        need: str | None = None,
-        selections: Selections | None = None,
-        budget: int = 400,
-        by: By = _HOST,
-        trigger: Trigger | None = None,
+        self, need: str | None = None, selections: Selections | None = None, budget: int = 400, by: By = _HOST
     ) -> Extraction:
         """Put lines of the log at the end of the view (U-Fold's extraction).
 
         The log is searched for a `need` in words, by default the to-do, the latest message and the constraints; or
         `selections` name the lines, the most wanted first: `{"ref": "s12:40-80", "why"?, "todo"?, "facts"?}`. All of it
-        may cost `budget` o200k tokens, at least 16. For a `trigger`, lines that the view shows are left out.
+        may cost `budget` o200k tokens, at least 16.
 
         Raises InputError: selections that cannot be read, or of which none names lines of the log; nothing is changed.
         """
         with self._at.writing() as tx:
-            return decide.extract_lines(tx, self._at, ExtractionWanted(need, selections, budget, trigger), by)
-
-    @check
-    def maintain(self, budget: int | None = None, model: str | None = None, act: bool = True) -> tuple[Trigger, ...]:
-        """Extract lines if a trigger calls for it: the driver's call after it records. Returns the triggers.
-
-        With `act` off, the triggers are returned once and the caller acts on them.
-        """
-        with self._at.reading() as tx:
-            limit = self._limit(tx, budget, model).tokens
-            due = decide.find_triggers(tx, self._at, limit, taken=not act)
-        if not (due and act):
-            return due
-        with self._at.writing() as tx:
-            return decide.extract_due(tx, self._at, limit)
+            return decide.extract_lines(tx, self._at, ExtractionWanted(need, selections, budget), by)
 
     @check
     def mark(self, text: str, steps: Sequence[int] = ()) -> tuple[str, tuple[str, ...]]:

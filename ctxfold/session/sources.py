@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from ctxfold.decisions.extraction import has_name
 from ctxfold.decisions.fold import FoldSettings
 from ctxfold.decisions.refactor import Case, PastCall
 from ctxfold.decisions.refactor.operators import read_past_call
@@ -62,32 +61,18 @@ class Sources:
         best = min(holding, key=lambda record: (order.get(record.kind, 2), record.id), default=None)
         return None if best is None else self._source(best)
 
-    def find(self, queries: Sequence[str], most: int, *, whole: bool) -> list[EntrySource]:
-        """Return the newest results, notes and calls with text that hold words of a query, `most` a query.
-
-        `whole` searches records beyond the length that the index holds too, which takes some tenths of a second for
-        tens of megabytes.
-        """
+    def find(self, queries: Sequence[str], most: int) -> list[EntrySource]:
+        """Return the newest results, notes and calls with text that hold words of a query, `most` a query."""
         rows: dict[int, StoredRecord] = {}
         for query in queries:
             rare = " ".join(word for word in query.split() if not is_common(word.strip(".,:;!?"))) or query
-            if whole:
-                ranked = rank_records(self.tx, self.session, rare, most)
-            else:
-                ranked = self.tx.search.ranked(self.session, rare, most)
+            ranked = rank_records(self.tx, self.session, rare, most)
             for record in load_records(self.tx, (row for row, _ in ranked)):
                 if record.kind in ("result", "call", "note"):
                     rows[record.id] = record
         newest = sorted(rows.values(), key=lambda record: -record.id)[: 2 * most]
         sources = [self._source(record) for record in newest]
         return [source for source in sources if source.kind != "call" or _LINE_END in source.text]
-
-    def has(self, name: str, upto: Place) -> bool:
-        """Return whether a record up to a place holds a value; the user's own records do not count."""
-        return any(
-            record.kind != "user" and (record.step, record.k) <= upto and has_name(self.tx.log.text(record.entry), name)
-            for record in load_records(self.tx, self.tx.search.holding(self.session, name, _SEARCHED))
-        )
 
     def _source(self, record: StoredRecord) -> EntrySource:
         text = self.tx.log.text(record.entry)

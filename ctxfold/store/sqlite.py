@@ -57,7 +57,9 @@ _FREED_PAGES = 64
 _SHORTEST, _LONGEST = 0.000_5, 0.02
 """Seconds between two tries for the lock, which is held for the length of a commit."""
 _FULL = "no space left for {}; everything committed before is kept: free some space and try again"
-_FOREIGN = "{} is no ctxfold store, but empty or of another program; name another with CTXFOLD_DATABASE_URL or --store"
+_FOREIGN = (
+    "{} is empty or of another program; restore a copy, or name another file with CTXFOLD_DATABASE_URL or --store"
+)
 
 
 def sqlite_version() -> str:

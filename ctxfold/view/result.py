@@ -142,12 +142,12 @@ def _write_rows(result: ToolResult, need: str, raw: int, room: int, budget: int)
             return "rows", text
     above = find_above(lines)
     promising = {place for at in _find_promising(pieces_of_rows(lines), need, room) for place in (at, *above[at])}
-    rows = [lines[at] for at in sorted(promising)]
-    pieces = pieces_of_lines(rows)
+    read = [lines[at] for at in sorted(promising)]
+    pieces = pieces_of_lines(read)
     first = _write_head(result, raw, room, numbered=False)
 
     def write_chosen(places: Sequence[int]) -> str:
-        shown = [line.text.removeprefix("< ") for line in write(rows, pieces, places)]
+        shown = [line.text.removeprefix("< ") for line in write(read, pieces, places)]
         gone = len(lines) - len(shown)
         return "\n".join([first, *shown, *([f"{GAP} {counted(gone, 'row')} left out whole"] if gone else [])])
 

@@ -13,7 +13,7 @@ import click
 
 from ctxfold.config import default_store
 from ctxfold.errors import InputError
-from mcp_server.cli.serve import parse_caps
+from mcp_server.cli.serve import CAPS
 from mcp_server.install.formats import choose_editor
 from mcp_server.install.hooks import HOOK_HOSTS, HOOKS, WRAPPED, plan_hooks, plan_no_hooks, plan_unwrap, plan_wrap
 from mcp_server.install.hosts import (
@@ -33,12 +33,11 @@ _host = click.argument("host", metavar="HOST", type=click.Choice(sorted(HOSTS)))
 _NAMES = f"HOST is one of {', '.join(sorted(HOSTS))}."
 _dry_run = click.option("--dry-run", is_flag=True, help="Show what would change and write nothing.")
 _wrap = partial(click.option, "--wrap", "server", metavar="SERVER")
-_caps = partial(click.option, "--caps", default="core,browser", show_default=True, metavar="LIST")
 
 
 @click.command(short_help="Register the MCP server with a host.", epilog=_NAMES)
 @_host
-@_caps(help="Which tools it offers, as `ctxfold serve --caps`.")
+@click.option("--caps", type=CAPS, default="core,browser", show_default=True, help="Which tools it offers.")
 @_wrap(help="Put `ctxfold wrap` before this server of HOST, and don't register ours.")
 @click.option("--hooks", is_flag=True, help="Let HOST run ctxfold at its hooks, and don't register the server.")
 @_dry_run
@@ -54,7 +53,7 @@ def install(host: str, caps: str, server: str | None, hooks: bool, dry_run: bool
             plan.add(plan_hooks(host, sys.executable, path, *plan.read(path, HOOKS)))
         _carry_out(plan, dry_run, HOOK_HOSTS[host].after, target)
         return
-    options = ("--caps", "core") if parse_caps(caps) == ("core",) else ()
+    options = ("--caps", "core") if caps == "core" else ()
     launch = _find_launch("wrap") if server else _find_launch("serve", *options)
     if is_in_cache(launch.command):
         click.echo(

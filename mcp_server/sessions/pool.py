@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -55,13 +56,13 @@ class PrincipalBus(InMemorySubscriptionBus):
 
     async def publish(self, event: ServerEvent) -> None:
         """Send an event to the listeners of the current principal."""
-        await self._own().publish(event)
+        await self._get_bus().publish(event)
 
     def subscribe(self, listener: Callable[[ServerEvent], None]) -> Callable[[], None]:
         """Listen as the current principal."""
-        return self._own().subscribe(listener)
+        return self._get_bus().subscribe(listener)
 
-    def _own(self) -> InMemorySubscriptionBus:
+    def _get_bus(self) -> InMemorySubscriptionBus:
         return self._buses.setdefault(current_principal(), InMemorySubscriptionBus())
 
 
@@ -104,24 +105,19 @@ class Subscribers:
 
 
 class SessionPool:
-    """The open sessions of one store, for one event loop. One that another process made is opened at its first use.
+    """A principal's open sessions, for one event loop. One that another process made is opened at its first use.
 
     Attributes:
         local: whether the host shares this machine, so that it may name files on it.
         deciders: the model that decides what hosts leave to it.
     """
 
-    def __init__(
-        self,
-        store: str | None = None,
-        local: bool = True,
-        browsing: Browsing | None = None,
-        folder: Model | Roles | None = None,
-    ) -> None:
-        self.local = local
-        self.deciders = Deciders(folder, _MODEL_SECONDS)
-        self.browsing = browsing or Browsing(BrowsingSettings(), store, partial(_find_downloads, None))
-        self._store = store
+    def __init__(self, settings: Pools, principal: str | None = None) -> None:
+        self._store = _find_store(settings.store, principal)
+        self.local = settings.local
+        self.deciders = Deciders(settings.folder, _MODEL_SECONDS)
+        downloads = partial(_find_downloads, principal)
+        self.browsing = Browsing(settings.browsing, self._store, downloads, settings.folder, settings.local)
         self._handles: OrderedDict[str, Session] = OrderedDict()
         self._locks: WeakValueDictionary[str, anyio.Lock] = WeakValueDictionary()
 
@@ -195,34 +191,26 @@ class SessionPool:
         return lock
 
 
+@dataclass
 class Pools:
     """One session pool for each principal, each over a store file of its own: nobody can even name another's sessions.
 
-    `local`: whether hosts share this machine, so that they may name files and addresses on it; `folder`: the model that
-    decides what hosts leave to it.
+    Attributes:
+        local: whether hosts share this machine, so that they may name files and addresses on it.
+        folder: the model that decides what hosts leave to it.
     """
 
-    def __init__(
-        self,
-        store: str | None = None,
-        local: bool = True,
-        browsing: BrowsingSettings | None = None,
-        folder: Model | Roles | None = None,
-    ) -> None:
-        self._store = store
-        self._local = local
-        self._browsing = browsing or BrowsingSettings()
-        self._folder = folder
-        self._pools: dict[str | None, SessionPool] = {}
+    store: str | None = None
+    local: bool = True
+    browsing: BrowsingSettings = field(default_factory=BrowsingSettings)
+    folder: Model | Roles | None = None
+    _pools: dict[str | None, SessionPool] = field(default_factory=dict)
 
     def get(self, principal: str | None) -> SessionPool:
         """The pool of a principal, None for the machine's own user. Raises InputError: the store cannot be divided."""
-        pool = self._pools.get(principal)
-        if pool is None:
-            store = _find_store(self._store, principal)
-            browsing = Browsing(self._browsing, store, partial(_find_downloads, principal), self._folder, self._local)
-            pool = self._pools[principal] = SessionPool(store, self._local, browsing, self._folder)
-        return pool
+        if principal not in self._pools:
+            self._pools[principal] = SessionPool(self, principal)
+        return self._pools[principal]
 
     async def close(self) -> None:
         """End every browser and close every handle, in every pool."""

@@ -154,14 +154,14 @@ def _describe_intent(intent: Intent, note: str) -> Planned:
         open=[f"{item.id} {shorten(item.text)}" for item in intent.open],
         done=[item.id for item in intent.items if item.state == "done"],
         dropped=[item.id for item in intent.items if item.state == "dropped"],
-        constraints=[_describe_statement(each) for each in intent.binding],
-        decisions=[_describe_statement(each) for each in intent.decisions if each.holds],
+        constraints=[_describe_statement(constraint) for constraint in intent.binding],
+        decisions=[_describe_statement(decision) for decision in intent.decisions if decision.holds],
         notes=[note] if note else [],
     )
 
 
-def _describe_statement(each: Statement) -> str:
-    return f"{each.id} {shorten(each.text)}{f' ({each.ref})' if each.ref else ''}"
+def _describe_statement(statement: Statement) -> str:
+    return f"{statement.id} {shorten(statement.text)}{f' ({statement.ref})' if statement.ref else ''}"
 
 
 class Mended(BaseModel, frozen=True):
@@ -223,41 +223,39 @@ async def switch_branch(
     session: str, ctx: Context[Pools], query: str = "", action: Action = "auto", to: str = "", step: str = ""
 ) -> Annotated[CallToolResult, Moved]:
     """Move to another branch or topic."""
-
-    def move(opened: Session) -> Moved:
-        return _describe_move(opened.branch(action, query or None, step or None, to or None), opened.tree())
-
     pool = pool_for(ctx)
     if action == "auto" and query and not (to or step):
         decided = await pool.deciders.branch(pool.lease(session), query)
-        topics = await pool.use(session, lambda opened: opened.tree())
-        return format_facts(_describe_move(decided.made, topics, decided.note))
-    return format_facts(await pool.use(session, move))
-
-
-def _describe_move(move: Move, topics: Sequence[Topic], note: str = "") -> Moved:
-    return Moved(
-        action=move.action,
-        branch=move.branch,
-        topic=move.topic,
-        tip=format_tip(move.tip),
-        reason=move.reason,
-        branches=_list_likest(move) if move.ranked else _list_branches(topics),
-        notes=[note] if note else [],
+        move, note = decided.made, decided.note
+    else:
+        move = await pool.use(session, lambda opened: opened.branch(action, query or None, step or None, to or None))
+        note = ""
+    topics = await pool.use(session, lambda opened: opened.tree())
+    return format_facts(
+        Moved(
+            action=move.action,
+            branch=move.branch,
+            topic=move.topic,
+            tip=format_tip(move.tip),
+            reason=move.reason,
+            branches=_list_branches(move, topics),
+            notes=[note] if note else [],
+        )
     )
 
 
-def _list_likest(move: Move) -> list[str]:
-    return [
-        f"{_name(each.topic, each.name)} {each.score:.2f} {shorten(each.said)}".strip() for each in move.ranked[:_LIKE]
-    ]
+def _list_branches(move: Move, topics: Sequence[Topic]) -> list[str]:
+    """The branches most like the message, if they were compared with it; else the newest ones."""
+    if move.ranked:
+        likest = move.ranked[:_LIKE]
+        return [
+            f"{_name_branch(other.topic, other.name)} {other.score:.2f} {shorten(other.said)}".strip()
+            for other in likest
+        ]
+    return [_name_branch(topic.name, branch.name) for topic in topics for branch in topic.branches][-_NAMED:]
 
 
-def _list_branches(topics: Sequence[Topic]) -> list[str]:
-    return [_name(topic.name, branch.name) for topic in topics for branch in topic.branches][-_NAMED:]
-
-
-def _name(topic: str, branch: str) -> str:
+def _name_branch(topic: str, branch: str) -> str:
     """A branch, with its topic where that has another name."""
     return branch if branch == topic else f"{branch} (of topic {topic})"
 
@@ -281,14 +279,12 @@ class Undone(BaseModel, frozen=True):
 
 async def undo(session: str, ctx: Context[Pools], redo: bool = False) -> Annotated[CallToolResult, Undone]:
     """Undo the newest decision, or redo it."""
-    return format_facts(await pool_for(ctx).use(session, _redo if redo else _undo))
 
+    def work(opened: Session) -> Undone:
+        event = opened.redo() if redo else opened.undo()
+        words = {"redone" if redo else "undone": event.about}
+        if event.kind == "moved" and not redo:
+            words["stays"] = f"{event.branch} with what was recorded on it"
+        return Undone(now_on=opened.branch_name, tip=format_tip(opened.tip), **words)
 
-def _undo(opened: Session) -> Undone:
-    event = opened.undo()
-    stays = f"{event.branch} with what was recorded on it" if event.kind == "moved" else ""
-    return Undone(undone=event.about, now_on=opened.branch_name, tip=format_tip(opened.tip), stays=stays)
-
-
-def _redo(opened: Session) -> Undone:
-    return Undone(redone=opened.redo().about, now_on=opened.branch_name, tip=format_tip(opened.tip))
+    return format_facts(await pool_for(ctx).use(session, work))

@@ -32,10 +32,10 @@ import anyio
 from ctxfold import Session
 from ctxfold.models import Reply, Request, Roles, Usage
 from ctxfold.models.deciders import Deciders
-from ctxfold.models.protocol import list_blocks
 from ctxfold.tokens import count, head
 from tests.benchmarks.fidelity.board import CACHE_READ, CACHE_WRITE, find_common_start
 from tests.benchmarks.prompts.__main__ import format_request, read_reply
+from tests.benchmarks.prompts.browsing import read_texts
 from tests.benchmarks.shared.harness import Bars, make_parser, temporary_home
 from tests.benchmarks.shared.recordings import RecordedEvent, Recording, Replay, join_recordings, read_recordings
 
@@ -98,10 +98,6 @@ class CountingModel:
         usage = Usage(input=sum(map(count, shown)), output=count(written))
         self.requests, self.usage = self.requests + 1, self.usage + usage
         return replace(reply, usage=usage, model=self.name)
-
-
-def read_texts(request: Request) -> str:
-    return "\n".join(block.get("text", "") for message in request.messages for block in list_blocks(message))
 
 
 def answer_from_files(out: Path, request: Request) -> Reply:

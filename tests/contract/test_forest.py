@@ -46,7 +46,6 @@ def wandering(session: Session) -> Session:
     ],
 )
 def test_a_message_moves_nothing_by_itself(wandering: Session, words: str) -> None:
-    """Auto continues, always: no event, no branch, whatever the words are."""
     before, log = wandering.tree(), len(events(wandering))
     moved = wandering.branch("auto", query=words)
     assert (moved.action, moved.branch, moved.tip) == ("continue", "leak", 4)
@@ -54,7 +53,6 @@ def test_a_message_moves_nothing_by_itself(wandering: Session, words: str) -> No
 
 
 def test_the_branches_are_ranked_by_likeness_to_a_message(wandering: Session) -> None:
-    """Values that a caller may decide by: every branch that holds anything, the most alike first."""
     for words, best in (
         ("Which station near Umeda, the room for 95 euros?", "osaka"),
         ("Is Nishijin a quiet neighbourhood?", "main"),
@@ -142,7 +140,6 @@ def test_a_constraint_said_on_one_branch_stands_in_the_view_of_every_other(wande
 
 
 def test_a_revised_goal_stands_on_its_branch_and_is_told_alike_everywhere(database: Path) -> None:
-    """Notes are part of a branch's revision: a handle, the list of sessions and a report all say what the branch says that a handle begins on."""
     store = str(database)
     with Session.open("trip", goal="Lisbon", store=store) as session:
         session.record_turn("Hello")

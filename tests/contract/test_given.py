@@ -47,7 +47,6 @@ METHODS: Mapping[str, Mapping[str, Any]] = {
     "plan": {"summary": "so", "todo": ["buy it"], "constraints": ["no diesel"], "decisions": ["it is the red one"]},
     "extract": {"need": "car", "budget": 400},
     "list_named": {"besides": "so", "room": 90},
-    "maintain": {"budget": 900},
     "refactor": {"operator": "attention_anchor"},
     "keep_refused": {"what": "fold", "replies": [("so", "too long")]},
 }
@@ -104,7 +103,6 @@ def test_a_value_of_another_type_is_refused_and_commits_nothing(name: str, sessi
 
 
 def test_every_public_call_is_tried() -> None:
-    """A call without arguments has none to check; messages have a suite of their own."""
     methods = {
         name
         for name, method in inspect.getmembers(Session, callable)

@@ -9,7 +9,6 @@ from ctxfold.errors import BudgetError
 
 
 def test_a_session_has_the_default_budget_until_another_is_noted(database: Path) -> None:
-    """Every handle sees what was noted last, those that were open before too."""
     with Session.open("trip", store=str(database)) as first, Session.open("trip", store=str(database)) as second:
         assert first.budget == second.budget == 8_000
         first.set_budget(3_000)
@@ -19,7 +18,6 @@ def test_a_session_has_the_default_budget_until_another_is_noted(database: Path)
 
 
 def test_a_budget_below_the_least_is_refused_and_changes_nothing(session: Session) -> None:
-    """The least is the view's own."""
     session.set_budget(3_000)
     with pytest.raises(BudgetError):
         session.set_budget(1)

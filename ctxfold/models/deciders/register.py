@@ -8,7 +8,7 @@ from typing import ClassVar, TypeVar
 
 from pydantic import BaseModel, Field
 
-from ctxfold.decisions.extraction import LinesWritten, Trigger
+from ctxfold.decisions.extraction import LinesWritten
 from ctxfold.decisions.register import ItemWritten, StatementWritten
 from ctxfold.errors import InputError, StaleDecision
 from ctxfold.log import place_of
@@ -85,7 +85,6 @@ class PlanQuestion:
     """Write the register. `part`: the first and the last record to read; None for all since the last plan."""
 
     model: str
-    trigger: Trigger | None = None
     part: tuple[Place, Place] | None = None
     kind: ClassVar[RequestKind[PlanWritten]] = RequestKind.of(PlanWritten, "plan", "plan")
 
@@ -100,10 +99,10 @@ class PlanQuestion:
         def apply(session: Session, written: PlanWritten) -> Intent:
             if find_last_message(session, session.workspace)[0] != last:
                 raise StaleDecision("the user spoke while the plan was written; plan again")
-            by = By("model", f"{_explain(self.trigger)}; written by {self.model}")
+            by = By("model", f"written by {self.model}")
             marked = written.mark(lambda text: session.mark(text)[0]) if session.mark(written.texts)[1] else written
             entries = (marked.todo, marked.constraints, marked.decisions)
-            return session.plan(marked.summary, *entries, by, self.trigger, marked.goal)
+            return session.plan(marked.summary, *entries, by, marked.goal)
 
         course, new = intent.summary or "nothing yet", show_log(unread, NEW)
         text = prompt("plan_request", course=course, new=new, **blanks)
@@ -111,8 +110,7 @@ class PlanQuestion:
 
     def fall_back(self, session: Session, why: str) -> Intent:
         """Let the embedded planner plan."""
-        reason = f"{_explain(self.trigger)}; {why}" if why else ""
-        return session.plan(by=By("embedded", reason), trigger=self.trigger)
+        return session.plan(by=By("embedded", why))
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,15 +164,14 @@ class ExtractQuestion:
         wanted, given = self.wanted, [lines.model_dump() for lines in selections]
         if not given:
             return Extraction((), need=wanted.need or "")
-        by = By("model", f"{_explain(wanted.trigger)}; chosen by {self.model}")
-        return session.extract(wanted.need, given, wanted.budget, by, wanted.trigger)
+        by = By("model", f"chosen by {self.model}")
+        return session.extract(wanted.need, given, wanted.budget, by)
 
     def fall_back(self, session: Session, why: str) -> Extraction:
         """Let the embedded extractor find lines; of one part, choose none."""
         if self.chosen is not None:
             return Extraction((), need=self.wanted.need or "")
-        reason = f"{_explain(self.wanted.trigger)}; {why}" if why else ""
-        return session.extract(self.wanted.need, None, self.wanted.budget, By("embedded", reason), self.wanted.trigger)
+        return session.extract(self.wanted.need, None, self.wanted.budget, By("embedded", why))
 
 
 def plan_parts(session: Session) -> list[tuple[Place, Place]]:
@@ -184,15 +181,11 @@ def plan_parts(session: Session) -> list[tuple[Place, Place]]:
 
 
 def _list_unread(log: Sequence[Recalled], intent: Intent) -> list[Recalled]:
-    return [each for each in log if place_of(each.ref) > intent.looked]
+    return [each for each in log if place_of(each.ref) > intent.read]
 
 
 def _list_between(log: Sequence[Recalled], first: Place, last: Place) -> list[Recalled]:
     return [each for each in log if first <= place_of(each.ref) <= last]
-
-
-def _explain(trigger: Trigger | None) -> str:
-    return "asked for" if trigger is None else str(trigger)
 
 
 def _number_lines(session: Session, query: str, part: tuple[Place, Place] | None) -> str:
@@ -234,4 +227,4 @@ def find_new_words(session: Session) -> str:
     """Return the ref of the user's last message if no plan has read it yet; else empty."""
     workspace = session.workspace
     ref, _ = find_last_message(session, workspace)
-    return ref if ref and place_of(ref) > workspace.intent.looked else ""
+    return ref if ref and place_of(ref) > workspace.intent.read else ""

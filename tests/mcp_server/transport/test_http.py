@@ -145,7 +145,8 @@ async def test_a_session_of_the_older_protocol_is_its_own_tokens_alone(guarded: 
     nobody: dict[str, str] = {}
     session = {"mcp-session-id": guarded.post(**alice).headers["mcp-session-id"]}
     for caller, status in ((alice, 200), (bob, 404), (nobody, 401)):
-        assert guarded.post(json.dumps(PING).encode(), **(caller | session)).status_code == status
+        headers = HEADERS | caller | session
+        assert httpx2.post(guarded.url, json=PING, headers=headers, timeout=30).status_code == status
 
 
 @pytest.mark.parametrize("era", ERAS)
