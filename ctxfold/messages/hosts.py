@@ -20,7 +20,7 @@ _OWN_COMMANDS = ("<command-name>", "<local-command-")
 """How a message begins that is a command to Claude Code itself, or the output of one."""
 
 
-def _read_claude_code(line: Mapping[str, Any]) -> Iterator[Message]:
+def _read_claude_code(line: Any) -> Iterator[Message]:
     """The message of a line. A subagent's lines, the host's reminders and its own commands are left out."""
     match line:
         case {"isSidechain": True} | {"isMeta": True}:
@@ -41,7 +41,7 @@ def _write_claude_code(message: Message) -> Iterator[dict[str, Any]]:
 # Codex: one JSON object a line. `response_item` is an item of OpenAI's Responses API; `event_msg` has the user's words.
 
 
-def _read_codex(line: Mapping[str, Any]) -> Iterator[Message]:
+def _read_codex(line: Any) -> Iterator[Message]:
     """The message of a line. A user message among the response items may be the host's own context: the events tell."""
     match line:
         case {"type": "response_item", "payload": {"type": kind} as item, "timestamp": str(when)}:
@@ -49,10 +49,7 @@ def _read_codex(line: Mapping[str, Any]) -> Iterator[Message]:
                 yield from (replace(read, id=str(item.get("id") or when)) for read in decode_message(item))
         case {"type": "event_msg", "payload": {"type": "user_message", "message": str(text)}, "timestamp": str(when)}:
             yield Message("user", (Text(text),), when)
-        case {
-            "type": "event_msg",
-            "payload": {"item": {"type": "UserMessage", "id": str(name), "content": list(blocks)}},
-        }:
+        case {"payload": {"item": {"type": "UserMessage", "id": str(name), "content": list(blocks)}}}:
             yield Message("user", read_items(blocks), name)
         case {"type": "compacted", "payload": {"message": str(summary)}, "timestamp": str(when)}:
             yield Message("user", (Text(summary),), when, compacted=True)
@@ -91,7 +88,7 @@ _GEMINI_OWN = ("<session_context>", "<hook_context>")
 """How a message begins that gemini-cli adds by itself."""
 
 
-def _read_gemini(line: Mapping[str, Any]) -> Iterator[Message]:
+def _read_gemini(line: Any) -> Iterator[Message]:
     match line:
         case {"type": "user" | "gemini" as kind, "id": str(name), "content": content}:
             parts = [{"text": content}] if isinstance(content, str) else _mappings(content)
@@ -156,7 +153,7 @@ def _write_gemini(message: Message) -> Iterator[dict[str, Any]]:
 # opencode: one JSON document with all messages, as `opencode export SESSION` prints it.
 
 
-def _read_opencode(document: Mapping[str, Any]) -> Iterator[Message]:
+def _read_opencode(document: Any) -> Iterator[Message]:
     match document:
         case {"messages": list(messages)}:
             for message in _mappings(messages):
@@ -201,7 +198,7 @@ def _write_opencode(message: Message) -> Iterator[dict[str, Any]]:
 # pi: one JSON object a line, in file order. Where the user went back in the tree, the abandoned branch comes first.
 
 
-def _read_pi(line: Mapping[str, Any]) -> Iterator[Message]:
+def _read_pi(line: Any) -> Iterator[Message]:
     match line:
         case {"type": "compaction", "id": str(name), "summary": str(summary)}:
             yield Message("user", (Text(summary),), name, compacted=True)
