@@ -28,6 +28,8 @@ def _read_claude_code(line: Any) -> Iterator[Message]:
         case {"type": "user" | "assistant" as role, "uuid": str(name), "message": {"content": content}}:
             if not (isinstance(content, str) and content.startswith(_OWN_COMMANDS)):
                 yield Message(role, read_items(content), name, line.get("isCompactSummary") is True)
+        case _:
+            return
 
 
 def _write_claude_code(message: Message) -> Iterator[dict[str, Any]]:
@@ -53,6 +55,8 @@ def _read_codex(line: Any) -> Iterator[Message]:
             yield Message("user", read_items(blocks), name)
         case {"type": "compacted", "payload": {"message": str(summary)}, "timestamp": str(when)}:
             yield Message("user", (Text(summary),), when, compacted=True)
+        case _:
+            return
 
 
 def _write_codex(message: Message) -> Iterator[dict[str, Any]]:
@@ -108,6 +112,8 @@ def _read_gemini(line: Any) -> Iterator[Message]:
         case {"$set": {"messages": list(messages)}}:  # a history that replaces the one before: only its summary is new
             for message in _mappings(messages):
                 yield from (replace(read, handle=message) for read in _read_gemini(message) if read.compacted)
+        case _:
+            return
 
 
 def _read_gemini_part(part: Mapping[str, Any]) -> Item:
@@ -162,6 +168,8 @@ def _read_opencode(document: Any) -> Iterator[Message]:
             items = [item for part in _mappings(parts) for item in _read_opencode_part(part)]
             items.sort(key=lambda item: isinstance(item, Result))  # calls that were made together stay together
             yield Message(role, tuple(items), name, info.get("summary") is True, handle=document)
+        case _:
+            return
 
 
 def _read_opencode_part(part: Mapping[str, Any]) -> Iterator[Item]:
@@ -207,6 +215,8 @@ def _read_pi(line: Any) -> Iterator[Message]:
             yield Message("assistant", items, name)
         case {"type": "message", "id": str(name), "message": {"role": "user" | "assistant" | "toolResult"} as message}:
             yield from (replace(read, id=name) for read in decode_message(message))
+        case _:
+            return
 
 
 def _write_pi(message: Message) -> Iterator[dict[str, Any]]:
