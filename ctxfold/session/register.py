@@ -97,11 +97,8 @@ def put_intent(tx: Writing, place: Branch, before: Intent, change: IntentChange,
 
 def put_extraction(tx: Writing, place: Branch, before: Intent, made: Extraction, by: By) -> State:
     """Commit an extraction that was made on the register `before`."""
-    tip = place.state.tip
-    last = max((record.k for record in tx.log.records(place.session, [tip])), default=0) if tip else 0
     steps = _steps_of([each.ref for each in made.extracts])
-    payload = {"extraction": asdict(made), "steps": steps, "read": [tip, last]}
-    return _put(tx, place, before, "extracted", payload, by)
+    return _put(tx, place, before, "extracted", {"extraction": asdict(made), "steps": steps}, by)
 
 
 def _put(tx: Writing, place: Branch, before: Intent, kind: Any, content: dict[str, Any], by: By) -> State:
