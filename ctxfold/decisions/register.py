@@ -8,14 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal, Protocol, Self, TypeVar
 
-from pydantic import (
-    BaseModel,
-    Field,
-    StrictStr,
-    ValidationError,
-    field_validator,
-    model_validator,
-)
+from pydantic import BaseModel, Field, StrictStr, ValidationError, field_validator, model_validator
 
 from ctxfold.errors import InputError, RefError
 from ctxfold.log import parse_ref
@@ -126,10 +119,10 @@ class StatementWritten(_EntryWritten, frozen=True):
     ref: StrictStr = Field(default="", description="Where its words stand, as s12.1.")
 
 
-Todo = Sequence[str | Mapping[str, Any] | ItemWritten]
-"""A to-do as callers give it: texts, or `{"id"?, "text"?, "state"?, "evidence"?}`."""
-Statements = Sequence[str | Mapping[str, Any] | StatementWritten]
-"""Constraints or decisions as callers give them: texts, or `{"id"?, "text"?, "state"?, "supersedes"?, "ref"?}`."""
+Todo = Sequence[str | Mapping[str, Any] | BaseModel]
+"""A to-do as callers give it: texts, or `{"id"?, "text"?, "state"?, "evidence"?}`; or `ItemWritten` of a model."""
+Statements = Sequence[str | Mapping[str, Any] | BaseModel]
+"""Constraints or decisions: texts, or `{"id"?, "text"?, "state"?, "supersedes"?, "ref"?}`; or `StatementWritten`."""
 
 
 def read_entries(kind: type[G], given: Sequence[object], what: str) -> list[G]:

@@ -355,7 +355,7 @@ def set_plan(tx: Writing, now: Handle, given: PlanGiven, by: By) -> Intent:
     change = resolve_plan(before, given, log, tip, find_next_constraint(tx, place.session), read)
     if change.empty:
         return before
-    after = put_intent(tx, place, before, change, By(by.decider, by.reason or "asked for"))
+    after = put_intent(tx, place, change, By(by.decider, by.reason or "asked for"))
     intent = set_intent(before, change)
     now.take_intent(after, intent)
     return intent
@@ -410,7 +410,7 @@ def extract_lines(tx: Writing, now: Handle, wanted: ExtractionWanted, by: By) ->
     if made.extracts == intent.extracts == ():
         return made
     who = By("embedded" if wanted.selections is None else by.decider, by.reason or "asked for")
-    now.take_intent(put_extraction(tx, place, intent, made, who), extract(intent, made))
+    now.take_intent(put_extraction(tx, place, made, who), extract(intent, made))
     return made
 
 

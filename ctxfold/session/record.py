@@ -50,7 +50,7 @@ class Branch:
 
 
 @dataclass(slots=True, eq=False)
-class Draft:
+class NewRecord:
     """A record on its way to the log; `ref` is its address once it has one. With a `key` it is recorded once."""
 
     kind: Kind
@@ -152,13 +152,13 @@ def _read_call(given: object, unnamed: str) -> Call:
     return call if call.id else replace(call, id=unnamed)
 
 
-def drafts_of(message: Message) -> list[Draft]:
+def list_new_records(message: Message) -> list[NewRecord]:
     """The records of a message, in order; none of a system message. If the message has an id, each record has a key."""
-    drafts: list[Draft] = []
+    drafts: list[NewRecord] = []
     name = spell_id(message.id)
 
     def add(kind: Kind, origin: Origin, text: str, key: str, call: str | None = None, shown: str | None = None) -> None:
-        drafts.append(Draft(kind, origin, text, call, shown, key if name else None))
+        drafts.append(NewRecord(kind, origin, text, call, shown, key if name else None))
 
     if message.compacted:
         add("note", "model", message.text, f"{COMPACTION}{name}", None, _COMPACTED)
@@ -180,6 +180,14 @@ def drafts_of(message: Message) -> list[Draft]:
     return drafts
 
 
+def is_compacted(tx: Reading, session: int) -> bool:
+    """Return whether the host compacted the conversation after the user's last message."""
+    is_due = False
+    for record in tx.log.entries_of(session):
+        is_due = record.kind != "user" and (is_due or (record.idempotency or "").startswith(COMPACTION))
+    return is_due
+
+
 def record_messages(tx: Writing, at: Handle, messages: Iterable[Message]) -> list[tuple[RecordRef, bool]]:
     """Record messages that the log does not hold yet: an assistant's words, its calls and their results as one step.
 
@@ -188,8 +196,8 @@ def record_messages(tx: Writing, at: Handle, messages: Iterable[Message]) -> lis
     Returns:
         The records of the messages in order, each with whether it is new.
     """
-    first: dict[object, Draft] = {}
-    for draft in (draft for message in messages for draft in drafts_of(message)):
+    first: dict[object, NewRecord] = {}
+    for draft in (draft for message in messages for draft in list_new_records(message)):
         first.setdefault(draft.key or draft, draft)
     calls = _find_known(tx, at.session, list(first.values()))
     new = {draft: None for draft in first.values() if draft.ref is None}
@@ -208,9 +216,9 @@ def record_messages(tx: Writing, at: Handle, messages: Iterable[Message]) -> lis
     return [(draft.ref, draft in new) for draft in first.values() if draft.ref is not None]
 
 
-def _group_steps(drafts: Iterable[Draft]) -> Iterator[list[Draft]]:
+def _group_steps(drafts: Iterable[NewRecord]) -> Iterator[list[NewRecord]]:
     """Drafts by step: an assistant's words, its calls and their results together, every other draft alone."""
-    group: list[Draft] = []
+    group: list[NewRecord] = []
     calls: set[str | None] = set()
     for draft in drafts:
         if draft.kind == "result":
@@ -227,7 +235,7 @@ def _group_steps(drafts: Iterable[Draft]) -> Iterator[list[Draft]]:
         yield group
 
 
-def record(tx: Writing, branch: Branch, made: Sequence[Draft], *, fills: bool) -> Taken:
+def record(tx: Writing, branch: Branch, made: Sequence[NewRecord], *, fills: bool) -> Taken:
     """Append records to the open step of a branch, or to a new one. `fills`: the assistant made them; they close it."""
     session = branch.session
     tip = tx.log.step(session, branch.state.tip) if branch.state.tip else None
@@ -315,12 +323,7 @@ def _number_call(records: Sequence[Record | StoredRecord], *, late: bool) -> int
 
 
 def _append(
-    tx: Writing,
-    branch: Branch,
-    step: Step,
-    tip: int,
-    records: Sequence[tuple[Record, str | None]],
-    what: Happened,
+    tx: Writing, branch: Branch, step: Step, tip: int, records: Sequence[tuple[Record, str | None]], what: Happened
 ) -> tuple[Step, tuple[Line, ...], State]:
     """Render, store and commit records with their keys, shown in one step. If that is folded, its tile grows too.
 
@@ -387,7 +390,7 @@ def is_on_path(tx: Reading, session: int, tip: int, step: Step) -> bool:
     return any(lane == step.lane and step.depth <= depth for lane, depth in tx.log.path(session, tip))
 
 
-def _find_known(tx: Reading, session: int, drafts: Sequence[Draft]) -> dict[str | None, tuple[int, str]]:
+def _find_known(tx: Reading, session: int, drafts: Sequence[NewRecord]) -> dict[str | None, tuple[int, str]]:
     """Give each draft that the log holds its ref, by its key. Return of each call id its step and its id there.
 
     A record that was redacted since is known by its key and text as far as they are left.
@@ -414,7 +417,7 @@ def _find_known(tx: Reading, session: int, drafts: Sequence[Draft]) -> dict[str 
     return calls
 
 
-def _is_blanked(record: StoredRecord, draft: Draft, text: str) -> bool:
+def _is_blanked(record: StoredRecord, draft: NewRecord, text: str) -> bool:
     key = record.idempotency or ""
     return (_fits(key, draft.key or "") or _fits(_NUMBER.sub("", key), draft.key or "")) and _fits(text, draft.text)
 
