@@ -78,9 +78,9 @@ def _name_place(place: Place) -> str:
 
 
 def write_example(tool: str, schema: Mapping[str, Any], place: Place = ()) -> str:
-    """A call of a tool that passes: what it must have with the argument at a place, or with the first optional one.
+    """A call that passes: the required arguments and the one at a place; without a place, the first optional one.
 
-    `schema`: of the tool's arguments. Of a list of objects the one of the kind at the place is shown.
+    `schema`: the tool's arguments. Of the actions of a page, the one of the kind at the place is shown.
     """
     examples, names, wanted = read_examples(), [*schema["properties"]], {*schema["required"], *place[:1]}
     if len(wanted) == 1:

@@ -215,9 +215,9 @@ class ChangePlan:
 
     def read(self, path: PurePath, mark: str = BACKUP) -> tuple[str | None, str | None]:
         """The texts of a file and of its copy as they will be. Raises InputError: one cannot be read."""
-        for each in (Path(path), name_backup(path, mark)):
-            if each not in self._after:
-                self._before[each] = self._after[each] = read_file(each)
+        for file in (Path(path), name_backup(path, mark)):
+            if file not in self._after:
+                self._before[file] = self._after[file] = read_file(file)
         return self._after[Path(path)], self._after[name_backup(path, mark)]
 
     def add(self, change: FileChange) -> None:

@@ -12,7 +12,7 @@ from pydantic import AfterValidator, BaseModel, Field, TypeAdapter
 
 from browser_agent.observation.inline import clean, cut
 from mcp_server.prompts import fill_prompt
-from mcp_server.sessions.pool import Pools, pool_for
+from mcp_server.sessions.pool import Pools, get_pool
 from mcp_server.tools.results import Browsed, format_page, format_run, report_progress
 
 if TYPE_CHECKING:
@@ -30,12 +30,12 @@ class Yes(BaseModel):
 
 async def confirm_open(url: str, ctx: Context[Pools]) -> Elicit[Yes] | Yes:
     """Ask whether a page may be opened, where the guards want a yes."""
-    return _ask_user(pool_for(ctx).browsing.pages.asks_to_open(url), ctx)
+    return _ask_user(get_pool(ctx).browsing.pages.asks_to_open(url), ctx)
 
 
 async def confirm_browse(start_url: str, ctx: Context[Pools]) -> Elicit[Yes] | Yes:
     """Ask whether a run may begin at its address, where the guards want a yes."""
-    return _ask_user(pool_for(ctx).browsing.pages.asks_to_open(start_url) if start_url else None, ctx)
+    return _ask_user(get_pool(ctx).browsing.pages.asks_to_open(start_url) if start_url else None, ctx)
 
 
 async def confirm_act(
@@ -49,7 +49,7 @@ async def confirm_act(
 
     if not _can_ask(ctx):
         return Yes(go_on=False)
-    pool = pool_for(ctx)
+    pool = get_pool(ctx)
     words = Words(why, need, found)
     asked = await pool.browsing.pages.begin(session, pool.lease(session), actions, words)
     return _ask_user(asked, ctx, "questions/send")
@@ -88,7 +88,7 @@ async def browse(
     """Find an answer."""
     from browser_agent.host.runs import Errand
 
-    pool = pool_for(ctx)
+    pool = get_pool(ctx)
     browsing, errand = pool.browsing, Errand(task, start_url)
     agreed = _keep_agreed(answer, browsing.pages.asks_to_open(start_url) if start_url else None)
     return format_run(await browsing.runs.browse(session, pool.lease(session), errand, agreed, report_progress(ctx)))
@@ -96,7 +96,7 @@ async def browse(
 
 async def browse_status(run: str, ctx: Context[Pools], cancel: bool = False) -> Annotated[CallToolResult, Browsed]:
     """Ask after a run."""
-    return format_run(await pool_for(ctx).browsing.runs.status(run, cancel, report_progress(ctx)))
+    return format_run(await get_pool(ctx).browsing.runs.status(run, cancel, report_progress(ctx)))
 
 
 def _check_actions(given: tuple[dict[str, Any], ...]) -> tuple[dict[str, Any], ...]:
@@ -125,7 +125,7 @@ async def page_act(
     """Act on the page."""
     from browser_agent.host.page import Words
 
-    pool, words = pool_for(ctx), Words(why, need, found)
+    pool, words = get_pool(ctx), Words(why, need, found)
     pages = pool.browsing.pages
     if _can_ask(ctx):
         return format_page(await pages.finish(session, actions, words, _is_yes(answer)))
@@ -143,7 +143,7 @@ async def page_open(
     """Open an address."""
     from browser_agent.host.page import Words
 
-    pool = pool_for(ctx)
+    pool = get_pool(ctx)
     pages = pool.browsing.pages
     agreed = _keep_agreed(answer, pages.asks_to_open(url))
     return format_page(await pages.open(session, pool.lease(session), url, Words("", need, found), agreed))
@@ -163,5 +163,5 @@ async def page_read(
     """Read the page."""
     from browser_agent.host.page import PageReading
 
-    pool, reading = pool_for(ctx), PageReading(find, ref, page, need, budget, links, found)
+    pool, reading = get_pool(ctx), PageReading(find, ref, page, need, budget, links, found)
     return format_page(await pool.browsing.pages.read(session, pool.lease(session), reading))

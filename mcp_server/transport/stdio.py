@@ -215,7 +215,7 @@ def parse_line(line: str | bytes) -> dict[str, Any]:
 def refuse_line(line: str) -> JSONRPCError | None:
     """The error that answers a malformed line; None for a message, and for a line that needs no answer.
 
-    It has the line's id, or null where the line is no JSON object or its id is no id.
+    The error has the line's id, or null if the line cannot be parsed or its id is malformed.
     """
     try:
         message = jsonrpc_message_adapter.validate_json(line, by_name=False)
