@@ -99,7 +99,7 @@ def _frame_steps(name: str, opened: Session, steps: str) -> str:
 def _frame_view(name: str, opened: Session, budget: int) -> str:
     """Put a briefing's text around a view, within a budget."""
     fill = partial(fill_prompt, f"briefings/{name}.text", session=opened.name, budget=budget)
-    view = opened.view(budget=budget - count(fill(view="", tokens=budget)))
+    view = opened.view(budget=budget - count(fill(view="", tokens=budget)), fill=True)
     return fill(view=view.text, tokens=view.tokens)
 
 
@@ -128,7 +128,7 @@ def serve_resources(server: MCPServer[Pools], pools: Pools) -> None:
 
     readers: dict[str, Callable[..., Awaitable[str]]] = {
         "sessions": list_sessions,
-        "context": _make_reader(lambda opened: opened.view(budget=opened.budget).text),
+        "context": _make_reader(lambda opened: opened.view(budget=opened.budget, fill=True).text),
         "blocks": _make_reader(_format_blocks),
         "steps": _read_step,
         "tree": _make_reader(_format_tree),

@@ -43,15 +43,12 @@ async def confirm_act(
 ) -> Elicit[Yes] | Yes:
     """Act on a page until it would send something that needs the user's yes, and ask for it.
 
-    For a host that cannot ask, `page_act` acts later, and what needs a yes is refused.
+    For a host that cannot ask, what needs a yes is refused.
     """
-    from browser_agent.host.page import Words
+    from browser_agent.host.page import make_act
 
-    if not _can_ask(ctx):
-        return Yes(go_on=False)
-    pool = get_pool(ctx)
-    words = Words(why, need, found)
-    asked = await pool.browsing.pages.begin(session, pool.lease(session), actions, words)
+    pool, call = get_pool(ctx), make_act(actions, why, need, found)
+    asked = await pool.browsing.pages.begin(session, pool.lease(session), call, _can_ask(ctx))
     return _ask_user(asked, ctx, "questions/send")
 
 
@@ -86,12 +83,11 @@ async def browse(
     start_url: str = "",
 ) -> Annotated[CallToolResult, Browsed]:
     """Find an answer."""
-    from browser_agent.host.runs import Errand
-
     pool = get_pool(ctx)
-    browsing, errand = pool.browsing, Errand(task, start_url)
+    browsing, lease = pool.browsing, pool.lease(session)
     agreed = _keep_agreed(answer, browsing.pages.asks_to_open(start_url) if start_url else None)
-    return format_run(await browsing.runs.browse(session, pool.lease(session), errand, agreed, report_progress(ctx)))
+    report = report_progress(ctx)
+    return format_run(await browsing.runs.browse(session, lease, task, start_url, agreed, report))
 
 
 async def browse_status(run: str, ctx: Context[Pools], cancel: bool = False) -> Annotated[CallToolResult, Browsed]:
@@ -123,13 +119,10 @@ async def page_act(
     found: str = "",
 ) -> CallToolResult:
     """Act on the page."""
-    from browser_agent.host.page import Words
+    from browser_agent.host.page import make_act
 
-    pool, words = get_pool(ctx), Words(why, need, found)
-    pages = pool.browsing.pages
-    if _can_ask(ctx):
-        return format_page(await pages.finish(session, actions, words, _is_yes(answer)))
-    return format_page(await pages.act(session, pool.lease(session), actions, words))
+    call = make_act(actions, why, need, found)
+    return format_page(await get_pool(ctx).browsing.pages.finish(session, call, _is_yes(answer)))
 
 
 async def page_open(
@@ -141,12 +134,10 @@ async def page_open(
     found: str = "",
 ) -> CallToolResult:
     """Open an address."""
-    from browser_agent.host.page import Words
-
     pool = get_pool(ctx)
     pages = pool.browsing.pages
     agreed = _keep_agreed(answer, pages.asks_to_open(url))
-    return format_page(await pages.open(session, pool.lease(session), url, Words("", need, found), agreed))
+    return format_page(await pages.open(session, pool.lease(session), url, need, found, agreed))
 
 
 async def page_read(
@@ -161,7 +152,8 @@ async def page_read(
     found: str = "",
 ) -> CallToolResult:
     """Read the page."""
-    from browser_agent.host.page import PageReading
+    from browser_agent.host.page import make_reading
 
-    pool, reading = get_pool(ctx), PageReading(find, ref, page, need, budget, links, found)
-    return format_page(await pool.browsing.pages.read(session, pool.lease(session), reading))
+    pool, call = get_pool(ctx), make_reading(find, ref, page, need, budget, links, found)
+    await pool.browsing.pages.begin(session, pool.lease(session), call)
+    return format_page(await pool.browsing.pages.finish(session, call))

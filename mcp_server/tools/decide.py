@@ -12,10 +12,12 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
 from ctxfold import Move, Session
+from ctxfold.decisions.marks import name_marks
 from ctxfold.decisions.refactor import Operator
 from ctxfold.decisions.register import parse_statements
+from ctxfold.errors import InputError
 from ctxfold.session.branches import Topic
-from ctxfold.workspace import Intent, Statement, spans
+from ctxfold.workspace import Intent, MemoryParts, Statement, spans
 from mcp_server.sessions.pool import Pools, get_pool
 from mcp_server.tools.results import format_extracts, format_facts, format_tip, shorten
 
@@ -63,17 +65,30 @@ class FoldReply(BaseModel, frozen=True):
     notes: list[str] = []
 
 
+_NO_MEMORY = MemoryParts()
+
+
 async def fold(
-    session: str, ctx: Context[Pools], summary: str = "", first_step: int = 0, last_step: int = 0
+    session: str,
+    ctx: Context[Pools],
+    memory: MemoryParts = _NO_MEMORY,
+    summary: str = "",
+    first_step: int = 0,
+    last_step: int = 0,
 ) -> Annotated[CallToolResult, FoldReply]:
-    """Fold a stretch of steps into one block."""
+    """Write the memory of the past, or fold a stretch of steps into one block."""
     pool, first, last, note = get_pool(ctx), first_step or None, last_step or None, ""
-    if summary:
+    parts = memory.model_dump(exclude_defaults=True)
+    if parts and (summary or first):
+        raise InputError("memory replaces all older steps: leave summary and first_step out, or leave memory out")
+    if parts or (summary and not (first or last)):
+        tile = await pool.use(session, lambda opened: opened.remember(parts or summary, last))
+    elif summary:
         tile = await pool.use(session, lambda opened: opened.fold(summary, first, last))
     else:
         decided = await pool.deciders.fold(pool.lease(session), first, last)
         tile, note = decided.made, decided.note
-    outside = f"kept outside it, because it is in use: {', '.join(tile.beside)}" if tile.beside else ""
+    marked = f"not in the log, and marked so: {name_marks(tile.marks)}" if tile.marks else ""
     return format_facts(
         FoldReply(
             block=tile.id,
@@ -81,7 +96,7 @@ async def fold(
             scale=tile.scale,
             tokens=tile.tokens,
             raw_tokens=tile.raw,
-            notes=[text for text in (note, outside) if text],
+            notes=[text for text in (note, marked) if text],
         )
     )
 

@@ -12,13 +12,14 @@ from pydantic import BaseModel
 
 from ctxfold import Hit, Session, View
 from ctxfold.errors import InputError
+from ctxfold.session.recall import join_lines
 from ctxfold.tokens import MIN_BUDGET
 from ctxfold.workspace import Extraction
 
 if TYPE_CHECKING:
     from browser_agent.deciders import Source
     from browser_agent.host.page import PageShown
-    from browser_agent.host.runs import RunStatus, Told
+    from browser_agent.host.runs import Progress, RunStatus
     from mcp_server.sessions.pool import Pools
 
 LIMIT = 10_000
@@ -96,24 +97,31 @@ def format_view(session: Session, budget: int, offset: int) -> list[TextContent]
     If neither is given and the session's own view is too long for one result, a smaller view is shown: its end is the
     latest part, so a shorter whole is more useful than the first piece of a long one. Raises BudgetError: too small.
     """
-    view = session.view(budget=budget or session.budget)
+    view = session.view(budget=budget or session.budget, fill=True)
+    due = "".join(f"\n{notice}" for notice in list_notices(session))
     if budget or offset or len(view.text) <= _ROOM:
         part, place = take_part(view.text, offset, f"context with budget={view.budget}")
         size = f"{view.tokens} of {view.budget} tokens"
-        return _make_blocks(part, size if part == view.text else f"{size} · {place}")
+        return _make_blocks(part, (size if part == view.text else f"{size} · {place}") + due)
     small = _shrink_view(session, view)
     note = (
         f"{small.tokens} tokens, a shorter view, as hosts cut longer results; "
         f"the whole, {view.tokens} tokens, in parts: context with budget={view.budget}"
     )
-    return _make_blocks(small.text[:_ROOM], note)
+    return _make_blocks(small.text[:_ROOM], note + due)
+
+
+def list_notices(session: Session) -> list[str]:
+    """What the host's model should do for the session now: write the memory, if one is due. Said once for each fold."""
+    due = session.find_due()
+    return [] if due is None else [due.describe("fold")]
 
 
 def _shrink_view(session: Session, view: View) -> View:
     """A view that fits into one result, or the smallest there is."""
     while len(view.text) > _ROOM and view.budget > MIN_BUDGET:
         scaled = view.tokens * _ROOM // len(view.text)
-        view = session.view(budget=max(MIN_BUDGET, min(scaled, view.budget * 9 // 10)))
+        view = session.view(budget=max(MIN_BUDGET, min(scaled, view.budget * 9 // 10)), fill=True)
     return view
 
 
@@ -161,7 +169,7 @@ def _format_hit(session: Session, hit: Hit, query: str, room: int) -> str:
         if place >= 0:
             ref, text, start = f"{record} at character {place}", whole, max(0, place - room // 2)
     excerpt = f"{'…' if start else ''}{text[start : start + room]}{'…' if start + room < len(text) else ''}"
-    return " · ".join(filter(None, (ref, shorten(hit.page, _PAGE), " ".join(excerpt.split()))))
+    return " · ".join(filter(None, (ref, shorten(hit.page, _PAGE), join_lines(excerpt))))
 
 
 def format_extracts(extraction: Extraction, notes: Sequence[str] = ()) -> list[TextContent]:
@@ -229,10 +237,10 @@ def format_run(state: RunStatus) -> CallToolResult:
 
 def _format_quote(source: Source) -> str:
     quote = source.quote if len(source.quote) <= _QUOTE else f"{source.quote[:_QUOTE]}…"
-    return f"{source.question} “{quote}” {source.url[:300]} {source.ref}".strip()
+    return f"“{quote}” {source.url[:300]} {source.ref}".strip()
 
 
-def report_progress(ctx: Context[Pools]) -> Told:
+def report_progress(ctx: Context[Pools]) -> Progress:
     """A function that sends each state of a run as a progress notice with the next number."""
     number = count(1)
 

@@ -25,7 +25,7 @@ from ctxfold.errors import InputError, Refused
 from ctxfold.log import RecordRef, StepRef
 from ctxfold.workspace import spans
 from mcp_server.sessions.pool import Pools, SessionPool, get_pool
-from mcp_server.tools.results import format_facts, format_hits, format_recalled, format_view, shorten
+from mcp_server.tools.results import format_facts, format_hits, format_recalled, format_view, list_notices, shorten
 
 
 async def context(session: str, ctx: Context[Pools], budget: int = 0, offset: int = 0) -> list[TextContent]:
@@ -251,7 +251,7 @@ async def _write(pool: SessionPool, session: str, writes: list[Write]) -> Record
         view_tokens=view.tokens,
         budget=view.budget,
         consolidated=[f"{spans(block.steps)} to {block.id}" for block in maintained.folded],
-        notes=[*maintained.notes],
+        notes=[*maintained.notes, *await pool.use(session, list_notices)],
     )
 
 
