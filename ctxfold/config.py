@@ -320,10 +320,9 @@ def _read_models() -> dict[str, Any]:
             mode = os.fstat(file.fileno()).st_mode
     except FileNotFoundError:
         return {}
-    except OSError as error:
-        raise InputError(f"cannot read the settings {path} ({error.strerror}): mend it, or move it away") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"the settings {path} are not TOML ({error}): mend that line") from error
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else f"not TOML: {error}"
+        raise InputError(f"cannot read the settings {path} ({reason}): mend them, or move them away") from error
     models = tree.pop("models", {})
     unknown = sorted(tree) if isinstance(models, dict) else ["models"]
     if unknown:

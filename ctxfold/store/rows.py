@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from ctxfold.errors import CorruptStore
@@ -12,6 +11,7 @@ from ctxfold.log import Record, Step
 from ctxfold.store.codec import decode, digest, encode, pack, unpack
 from ctxfold.store.search import SearchRows
 from ctxfold.store.tables import (
+    CODECS,
     COLUMNS,
     EVENT,
     HEAD,
@@ -20,12 +20,10 @@ from ctxfold.store.tables import (
     NEAREST,
     OWNED,
     PUT_STEP,
-    READ,
     RECORD,
     STEP,
     TOPIC,
     UPDATED,
-    WRITE,
     EventRow,
     HeadRow,
     Path,
@@ -47,7 +45,7 @@ _SWEPT = 50
 
 def _cells(row: Any) -> dict[str, Any]:
     """The fields of a row by name."""
-    return {field.name: getattr(row, field.name) for field in fields(row)}
+    return {name: getattr(row, name) for name in type(row).__annotations__}
 
 
 def damaged(what: str) -> CorruptStore:
@@ -68,6 +66,10 @@ class _Tables:
 
     def _first(self, columns: str, table: str, **equal: object) -> tuple[Any, ...] | None:
         return next(iter(self._find(columns, table, "", **equal)), None)
+
+    def _value(self, column: str, table: str, **equal: object) -> Any:
+        """The value of one column, None where there is no such row."""
+        return (self._first(column, table, **equal) or (None,))[0]
 
     def _require(self, columns: str, table: str, **equal: object) -> tuple[Any, ...]:
         """The row that another one refers to. Raises CorruptStore: it is missing."""
@@ -102,13 +104,11 @@ class CoverRows(_Tables):
 
     def tile(self, session: int, tile: int) -> bytes | None:
         """The packed body of a tile."""
-        row = self._first("body", "tile", session=session, id=tile)
-        return row[0] if row else None
+        return self._value("body", "tile", session=session, id=tile)
 
     def tile_end(self, session: int, tile: int) -> int | None:
         """The last step, in path order, of a tile."""
-        row = self._first("last", "tile", session=session, id=tile)
-        return row[0] if row else None
+        return self._value("last", "tile", session=session, id=tile)
 
     def tile_numbers(self, session: int) -> list[int]:
         """Every tile of a session."""
@@ -451,7 +451,7 @@ class Reading(_Tables):
         if "entry" in cells:
             shown = cells["shown"]
             cells |= {"entry": self.log.text(cells["entry"]), "shown": None if shown is None else self.log.text(shown)}
-        return cells | {name: READ[name](cells[name]) for name in READ.keys() & cells.keys()}
+        return cells | {name: CODECS[name][0](cells[name]) for name in CODECS.keys() & cells.keys()}
 
     def last_row(self, table: str, session: int) -> int:
         """The highest number of a session's rows, 0 for none."""
@@ -471,14 +471,13 @@ class Writing(Reading):
         """
         if row.keys() != set(COLUMNS[table]):
             raise ValueError(f"other columns than those of a {table}")
-        cells = {name: WRITE[name](row[name]) if name in WRITE else row[name] for name in COLUMNS[table]}
+        cells = row | {name: CODECS[name][1](row[name]) for name in CODECS.keys() & row.keys()}
         if table == "record":
             shown = None if row["shown"] is None else self.log.add_entry(row["shown"])
             cells |= {"entry": self.log.add_entry(row["entry"]), "shown": shown}
-        if table != "record":
-            self._insert(table, session=session, **cells)
-        else:
             self.search.add(self._insert(table, "RETURNING id", session=session, **cells)[0][0], row["entry"])
+            return
+        self._insert(table, session=session, **cells)
         if table == "event":
             self.forest.mark(session, row["kind"], row["seq"])
 
