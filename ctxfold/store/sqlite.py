@@ -50,6 +50,12 @@ PATIENCE = 3.0
 """Seconds for which a scrub waits for readers to end. Nobody can write meanwhile."""
 _LOG_PAGES = 500
 """Pages of the write-ahead log after which a commit takes it into the file."""
+_READER = "PRAGMA cache_size = -16000; PRAGMA cell_size_check = ON;"
+_WRITER = (
+    "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON;"
+    f"PRAGMA wal_autocheckpoint = {_LOG_PAGES};"
+)
+"""The settings of a connection, and of one that may write."""
 _MARGIN = 500_000
 """Bytes by which the reserve is larger than the write-ahead log: one commit may add as much."""
 _FREED_PAGES = 64
@@ -170,22 +176,10 @@ class Sqlite:
                     _create(self._connection)
                 _check_version(self._connection, address)
                 with self.guard:
-                    self._prepare()
+                    self._connection.executescript(_READER if self._frozen else _READER + _WRITER)
             except BaseException:
                 self._connection.close()
                 raise
-
-    def _prepare(self) -> None:
-        settings = ["cache_size = -16000", "cell_size_check = ON"]
-        if not self._frozen:
-            settings += [
-                "journal_mode = WAL",
-                "synchronous = FULL",
-                "secure_delete = ON",
-                f"wal_autocheckpoint = {_LOG_PAGES}",
-            ]
-        for setting in settings:
-            self._connection.execute(f"PRAGMA {setting}")
 
     def run(self, sql: str, **values: object) -> None:
         """Run one statement."""
