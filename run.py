@@ -171,7 +171,7 @@ def make_venv(venv: str, uv: str | None) -> None:
 
 
 def install(venv: str, uv: str | None, what: list[str]) -> None:
-    """Install the checkout and what it needs: one line here, everything in the log."""
+    """Install the checkout and its dependencies: one line here, everything in the log."""
     python, log = find_program(venv, "python"), os.path.join(venv, "install.log")
     pip = [python, "-m", "pip", "install", "--no-input"]
     say(f"installing ctxfold and what it needs (a minute or so; log: {os.path.relpath(log, ROOT)})")

@@ -151,7 +151,7 @@ class Endpoint:
     """A provider's API: its address and the credential for it.
 
     `url` is the base URL without a trailing slash; `local` is True when it was set and is not the provider's own.
-    `credential` names the source of the secret (None: there is no secret), which stays out of `repr`.
+    `credential` names the source of the secret (None: no secret), which stays out of `repr`.
     """
 
     url: str
@@ -170,7 +170,7 @@ def endpoint(provider: str = "anthropic", url: str | None = None, key: tuple[str
 
     Args:
         provider: its name, by which its variables are found.
-        url: another server that is to be asked; None for the one the provider's variables name. A provider's own key is
+        url: another server to ask; None for the one the provider's variables name. A provider's own key is
             never sent there.
         key: where a key of its own came from, and that key; it goes before the provider's.
 
@@ -179,11 +179,11 @@ def endpoint(provider: str = "anthropic", url: str | None = None, key: tuple[str
     """
     prefix = provider.upper().replace("-", "_")
     names = _CREDENTIALS.get(provider, (f"{prefix}_API_KEY",))
-    found = key or next(((name, value) for name in names if (value := read(name))), None)
+    credential = key or next(((name, value) for name in names if (value := read(name))), None)
     if url is not None:
         return Endpoint(_check_url(url), True, *(key or (None, None)))
     base = read(f"{prefix}_BASE_URL")
-    return Endpoint((base or _URLS.get(provider, "")).rstrip("/"), base is not None, *(found or (None, None)))
+    return Endpoint((base or _URLS.get(provider, "")).rstrip("/"), base is not None, *(credential or (None, None)))
 
 
 def _check_url(url: str) -> str:

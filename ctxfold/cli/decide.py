@@ -79,7 +79,7 @@ _DONE: dict[Action, str] = {
 
 
 def _describe_move(session: Session, move: Move) -> Answer:
-    """The branches that were ranked, what was done, and where the session is now."""
+    """The branches that were ranked, the move, and where the session is now."""
     lines = []
     for ranked in move.ranked:
         said = ranked.said if len(ranked.said) <= _SAID else f"{ranked.said[:_SAID]}…"
@@ -108,9 +108,7 @@ def extract(session: Session, refs: tuple[str, ...], need: str | None, budget: i
     notes = [f"{number} {what}" for what, number in extraction.counts]
     if not extraction.extracts:
         notes.append(f"nothing in {session.name} serves that: try other words, or a ref")
-    return Answer(
-        extraction, text="".join(f"{found.ref}\n{found.text}\n" for found in extraction.extracts), notes=notes
-    )
+    return Answer(extraction, text="".join(f"{line.ref}\n{line.text}\n" for line in extraction.extracts), notes=notes)
 
 
 @session_command

@@ -114,7 +114,7 @@ def recall(session: Session, what: tuple[str, ...], limit: int, skip: int, raw: 
 
 @session_command
 def tree(session: Session) -> Answer:
-    """Show a session's topics, their branches and what is folded on each.
+    """Show a session's topics, their branches and the folds on each.
 
     An asterisk marks the current branch. Each branch lists its own steps and the step it forks from, then the number of
     steps that lead to its end, and their tokens: raw as they were recorded, cover with each fold in place of its steps.

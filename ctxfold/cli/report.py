@@ -113,11 +113,11 @@ def report_session(
         name: the session's name.
         file: the file to write; an existing one is replaced.
         store: the store, as in `Session.open`.
-        budget: tokens of the views whose cost is drawn.
+        budget: tokens of the views that the curve is drawn from.
         pictures: a folder of screenshots named after their steps, `s12.png`; None for those kept with the store.
 
-    Raises: UnknownSession: there is no such session. SessionNameError: not a session name. InputError: the file cannot
-        be written. StoreError: the store cannot be used. BudgetError: a budget below the least.
+    Raises: UnknownSession: the store has none of that name. SessionNameError: not a session name. InputError: the file
+        cannot be written. StoreError: the store cannot be used. BudgetError: a budget below the least.
     """
     limit, place = Budget.of(budget), check_path(file)
     with open_store_at(store) as opened, opened.reading() as tx:

@@ -127,22 +127,22 @@ def import_session(file: Path | None, host: str | None, latest: bool, name: str 
     if host is None:
         if file is None or latest:
             raise InputError("name the file to read; --latest needs --from HOST")
-        made = ctxfold.import_session(file, store=store, name=name)
-        about = f"made the session {made} from {file}; look at it: ctxfold log {made}"
-        return Answer({"session": made}, notes=[about])
+        recorded = ctxfold.import_session(file, store=store, name=name)
+        about = f"made the session {recorded} from {file}; look at it: ctxfold log {recorded}"
+        return Answer({"session": recorded}, notes=[about])
     transcript, own_name = find_transcript(host, file, latest)
     messages = list(transcript.read_new())
     if not messages:
         raise InputError(f"{transcript.path} holds no conversation as {host} writes it: name another file or host")
     with ctxfold.Session.open(name or own_name, store=store) as session:
-        new, made, tip = len(session.record(messages)), session.name, session.tip
+        new, recorded, tip = len(session.record(messages)), session.name, session.tip
     lines = counted(transcript.unread, "line of it is", "lines of it are")
     left = f"; {lines} no part of the conversation" if transcript.unread else ""
     about = (
-        f"recorded {counted(new, 'new entry', 'new entries')} in {made}, which now ends at s{tip}{left}; "
-        f"look at it: ctxfold log {made}"
+        f"recorded {counted(new, 'new entry', 'new entries')} in {recorded}, which now ends at s{tip}{left}; "
+        f"look at it: ctxfold log {recorded}"
     )
-    return Answer({"session": made, "new": new, "tip": tip, "unread": transcript.unread}, notes=[about])
+    return Answer({"session": recorded, "new": new, "tip": tip, "unread": transcript.unread}, notes=[about])
 
 
 @data_command
@@ -293,7 +293,7 @@ def redact(session: Session, what: str, yes: bool) -> Answer:
     """Blank text for good, in the log and in everything made from it.
 
     A ref blanks its records. A regular expression blanks all its matches, in common encodings too. A mark of the same
-    length replaces the text; a branch, topic or session whose name matches is renamed. This cannot be undone, and is
+    length replaces the text; a branch, topic or session of a matching name is renamed. This cannot be undone, and is
     logged.
     """
     confirm(f"Blank {what!r} in {session.name} for good?", yes)

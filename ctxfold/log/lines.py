@@ -191,14 +191,14 @@ def lines_of(record: Record) -> tuple[Line, ...]:
 
 def followed(lines: tuple[Line, ...]) -> tuple[Line, ...]:
     """The lines of a step with unanswered calls, after another step has followed it."""
-    call = next((each.ref for each in reversed(lines) if each.kind == "call"), None)
+    call = next((earlier.ref for earlier in reversed(lines) if earlier.kind == "call"), None)
     return lines if call is None else (*lines, line("data", call, "< no result before the next step"))
 
 
 def blobs(text: str) -> list[tuple[Span, str]]:
     """The long runs of encoded bytes in a text, each with the short form that a view shows, in order."""
-    found = ((Span(*run.span()), _short(run)) for run in _BLOB.finditer(text))
-    return [(span, short) for span, short in found if short != span.of(text)]
+    runs = ((Span(*run.span()), _short(run)) for run in _BLOB.finditer(text))
+    return [(span, short) for span, short in runs if short != span.of(text)]
 
 
 def _late(record: Record) -> tuple[Line, ...]:

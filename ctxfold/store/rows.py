@@ -67,7 +67,7 @@ class _Tables:
     def _first(self, columns: str, table: str, **equal: object) -> tuple[Any, ...] | None:
         return next(iter(self._find(columns, table, "", **equal)), None)
 
-    def _value(self, column: str, table: str, **equal: object) -> Any:
+    def _value(self, column: str, table: str, **equal: object) -> Any | None:
         """The value of one column, None where there is no such row."""
         return (self._first(column, table, **equal) or (None,))[0]
 
@@ -139,11 +139,11 @@ class CoverRows(_Tables):
 
     def notes(self, session: int, note: int) -> list[tuple[str, str]]:
         """The notes that lead to a root, oldest first, as (slot, text)."""
-        found: list[tuple[str, str]] = []
+        notes: list[tuple[str, str]] = []
         while note:
             note, slot, text = self._require("prev, slot, text", "note", session=session, id=note)
-            found.append((slot, decode(text)))
-        return found[::-1]
+            notes.append((slot, decode(text)))
+        return notes[::-1]
 
     def note_links(self, session: int) -> list[tuple[int, int, str, str]]:
         """Every note of a session as (number, the one before, slot, text)."""
@@ -274,16 +274,16 @@ class LogRows(_Tables):
 
     def along(self, session: int, path: Path, low: int, high: int) -> list[Step]:
         """The steps of a path with depths in [low, high], in path order."""
-        found: list[Step] = []
+        steps: list[Step] = []
         sql = f"SELECT {STEP} FROM step WHERE session = :session AND lane = :lane AND depth BETWEEN :low AND :high"
         for lane, depth in reversed(path):
             if depth >= low:
-                ends = {"low": max(low, found[-1].depth + 1 if found else low), "high": min(depth, high)}
+                ends = {"low": max(low, steps[-1].depth + 1 if steps else low), "high": min(depth, high)}
                 rows = self._db.rows(f"{sql} ORDER BY depth", session=session, lane=lane, **ends)
-                found += map(_step, rows)
-        if [step.depth for step in found] != list(range(low, min(high, path[0][1] if path else 0) + 1)):
+                steps += map(_step, rows)
+        if [step.depth for step in steps] != list(range(low, min(high, path[0][1] if path else 0) + 1)):
             raise damaged("a path of this store")
-        return found
+        return steps
 
     def add_lane(self, session: int, parent: int, fork: int) -> int:
         """Add a lane that leaves `parent` after depth `fork`; its number."""
@@ -331,12 +331,12 @@ class LogRows(_Tables):
 
     def steps_with(self, session: int, kind: str, path: Path, high: int, limit: int) -> list[int]:
         """The newest steps of a path, up to a depth, with a record of a kind, `user` or `note`; newest first."""
-        found: list[int] = []
+        numbers: list[int] = []
         n = next((step.n for step in self.along(session, path, high, high)), 0)
-        while n and len(found) < limit and (nearest := self._last(NEAREST[kind], "step", session=session, n=n)):
-            found.append(nearest)
+        while n and len(numbers) < limit and (nearest := self._last(NEAREST[kind], "step", session=session, n=n)):
+            numbers.append(nearest)
             n = self._last("parent", "step", session=session, n=nearest)
-        return found
+        return numbers
 
     def text(self, entry: int) -> str:
         """The exact text of an entry. Raises CorruptStore: it is missing, or its bytes do not match their hash."""

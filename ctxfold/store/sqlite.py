@@ -354,9 +354,9 @@ class Store:
         """Look for damage in all of the file. Raises CorruptStore."""
         with self._lock:
             self._check_open()
-            ((found,), *_) = self._db.rows("PRAGMA integrity_check(1)")
-        if found != "ok":
-            raise damaged(f"{self.address} ({' '.join(found.split())})")
+            ((result,), *_) = self._db.rows("PRAGMA integrity_check(1)")
+        if result != "ok":
+            raise damaged(f"{self.address} ({' '.join(result.split())})")
 
     def close(self) -> None:
         """Finish what can be finished, and end the connection. Closing twice is harmless."""
@@ -475,10 +475,10 @@ def _translate(error: Exception, address: str) -> StoreError:
     for beginnings, kind, message in _ERRORS:
         if name.startswith(beginnings):
             return kind(message.format(address))
-    said = str(error)
-    undecoded = isinstance(error, UnicodeDecodeError) or "Could not decode to UTF-8" in said
-    if undecoded or name.startswith("CORRUPT") or "malformed" in said:
-        return damaged(f"{address} ({'a text does not decode' if undecoded else said})")
+    reason = str(error)
+    undecoded = isinstance(error, UnicodeDecodeError) or "Could not decode to UTF-8" in reason
+    if undecoded or name.startswith("CORRUPT") or "malformed" in reason:
+        return damaged(f"{address} ({'a text does not decode' if undecoded else reason})")
     if isinstance(error, sqlite3.IntegrityError | sqlite3.InterfaceError | sqlite3.ProgrammingError):
         return CorruptStore(f"{address} cannot hold a row as it is ({error}); run `ctxfold doctor`")
     return StoreError(f"{address}: {error}; run `ctxfold doctor`")

@@ -65,10 +65,10 @@ def _decoder(fraction: Callable[[str], Any] | None) -> json.JSONDecoder:
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    made = dict(pairs)
-    if len(made) < len(pairs):
+    tree = dict(pairs)
+    if len(tree) < len(pairs):
         raise ValueError("a key stands twice")
-    return made
+    return tree
 
 
 def _refuse(constant: str) -> NoReturn:

@@ -77,10 +77,10 @@ def lower(text: str) -> str:
 
 def unescape(text: str) -> Iterator[tuple[int, int, str]]:
     """The escapes of a text, as in addresses, markup and scripts: (start, end, meaning), which may be escaped again."""
-    for found in _ESCAPES.finditer(text):
-        meaning = _MEANINGS[found.lastgroup or "markup"](found[0])
-        if meaning != found[0]:
-            yield found.start(), found.end(), meaning
+    for match in _ESCAPES.finditer(text):
+        meaning = _MEANINGS[match.lastgroup or "markup"](match[0])
+        if meaning != match[0]:
+            yield match.start(), match.end(), meaning
 
 
 def _codes(value: str) -> Iterator[str]:
@@ -170,18 +170,18 @@ class Copies:
         both = (value, value[::-1])
         blanks = any(map(str.isspace, value))
         self._close = _make_needles(
-            (_BLANKS.sub("", each) for each in both), _LEAST_FOLDED if blanks else _LEAST_SPACED
+            (_BLANKS.sub("", spelling) for spelling in both), _LEAST_FOLDED if blanks else _LEAST_SPACED
         )
         self._bare = _make_needles(map(bare, both), _LEAST_SPACED)
 
     def find(self, text: Readings) -> list[Copy]:
         """Every place of the value, in no order; they may overlap."""
-        found: list[Copy] = []
+        copies: list[Copy] = []
         for reading, close, without in text.each:
-            found += reading.copies(self._plain)
-            found += close.copies([*self._close, *(self._codes if close.holds(_HEX) else ())])
-            found += without.copies([*self._bare, *self._codes])
-        return [*found, *(text.apart(copy) for copy in text.spread.copies(self._bare))]
+            copies += reading.copies(self._plain)
+            copies += close.copies([*self._close, *(self._codes if close.holds(_HEX) else ())])
+            copies += without.copies([*self._bare, *self._codes])
+        return [*copies, *(text.apart(copy) for copy in text.spread.copies(self._bare))]
 
 
 class _Needle(NamedTuple):
@@ -241,7 +241,7 @@ class _Reading:
         """This with what matches left out."""
         text = self.text
         return _Reading(
-            dropped.sub("", text), self, lambda: ((found.start(), found.end(), "") for found in dropped.finditer(text))
+            dropped.sub("", text), self, lambda: ((match.start(), match.end(), "") for match in dropped.finditer(text))
         )
 
     def holds(self, text: str) -> bool:
@@ -359,5 +359,5 @@ def without_keys(value: Any) -> Any:
     if isinstance(value, str):
         return hide_keys(value)
     if isinstance(value, dict):
-        return {name: without_keys(each) for name, each in value.items()}
-    return [without_keys(each) for each in value] if isinstance(value, list) else value
+        return {name: without_keys(item) for name, item in value.items()}
+    return [without_keys(item) for item in value] if isinstance(value, list) else value
