@@ -18,7 +18,7 @@ variable                    meaning
 ==========================  =================================================================================
 
 The settings file is TOML: a table for each role, such as ``[models.folder]`` with ``model``, ``endpoint``, and ``key``
-or ``key_env``; and ``max_cost`` in ``[models]``.
+or ``key_env``; ``max_cost`` in ``[models]``; and ``[fold]`` with ``at``, ``to``, ``depth``, ``window`` and ``micro``.
 """
 
 from __future__ import annotations
@@ -253,7 +253,7 @@ def role_setting(role: Role, named: str | None = None) -> RoleSetting:
     Raises:
         InputError: the settings file cannot be read, or a helping role has a server or a key and no model.
     """
-    table: dict[str, str] = _read_models().get(role, {})
+    table: dict[str, str] = _read_table("models").get(role, {})
     own = _merge_settings(role, table, named)
     if own.model is not None:
         return own
@@ -301,7 +301,7 @@ def max_cost() -> float | None:
     """The most dollars that a run's model may cost where no `--max-cost` is given; None where nobody set it. Raises
     InputError: not an amount.
     """
-    limit: Any = read("CTXFOLD_MAX_COST") or _read_models().get("max_cost")
+    limit: Any = read("CTXFOLD_MAX_COST") or _read_table("models").get("max_cost")
     with suppress(TypeError, ValueError):
         dollars = None if limit is None else float(limit)
         if dollars is None or not math.isnan(dollars):
@@ -309,8 +309,21 @@ def max_cost() -> float | None:
     raise InputError(f"the cost limit {limit!r} is not an amount: give dollars, such as CTXFOLD_MAX_COST=2.50")
 
 
-def _read_models() -> dict[str, Any]:
-    """The table `models` of the settings file, checked; empty where there is no file."""
+_FOLD = {"at": (int, float), "to": (int, float), "depth": (int,), "window": (int,), "micro": (bool,)}
+
+
+def read_fold_table() -> dict[str, Any]:
+    """Return the table `fold` of the settings file: when sessions fold, and how far. Raises InputError."""
+    table = _read_table("fold")
+    for name, value in table.items():
+        if name not in _FOLD or type(value) not in _FOLD[name]:
+            kinds = "at and to as shares of the budget, depth and window as steps, micro as true or false"
+            raise InputError(f"[fold] in {settings_file()} holds {name} = {value!r}: it takes {kinds}")
+    return table
+
+
+def _read_table(name: Literal["models", "fold"]) -> dict[str, Any]:
+    """One table of the settings file, its models checked; empty where there is no file."""
     import tomllib
 
     path = settings_file()
@@ -323,17 +336,18 @@ def _read_models() -> dict[str, Any]:
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else f"not TOML: {error}"
         raise InputError(f"cannot read the settings {path} ({reason}): mend them, or move them away") from error
-    models = tree.pop("models", {})
-    unknown = sorted(tree) if isinstance(models, dict) else ["models"]
+    models: dict[str, Any] = tree.get("models", {})
+    unknown = [key for key, value in tree.items() if key not in ("models", "fold") or not isinstance(value, dict)]
     if unknown:
-        raise InputError(f"the settings {path} hold {unknown[0]!r}: only a table [models] is known")
-    for name, table in models.items():
-        wrong = [] if name == "max_cost" else [name]
-        if name in ROLES and isinstance(table, dict):
-            wrong = sorted(key for key, value in table.items() if key not in _FIELDS or not isinstance(value, str))
+        raise InputError(f"the settings {path} hold {unknown[0]!r}: only tables [models] and [fold] are known")
+    for key, table in models.items():
+        wrong = [] if key == "max_cost" else [key]
+        if key in ROLES and isinstance(table, dict):
+            wrong = sorted(word for word, text in table.items() if word not in _FIELDS or not isinstance(text, str))
         if wrong:
             form = f"it takes max_cost, and for {', '.join(ROLES)} a table with texts for {', '.join(sorted(_FIELDS))}"
             raise InputError(f"[models] in {path} holds {wrong[0]!r}: {form}")
     if os.name == "posix" and mode & _READABLE_BY_OTHERS and any("key" in models.get(role, {}) for role in ROLES):
         raise InputError(f"the settings {path} hold a key that others can read: run `chmod 600` on it, or use key_env")
-    return dict(models)
+    found: dict[str, Any] = tree.get(name, {})
+    return found

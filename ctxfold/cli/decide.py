@@ -122,6 +122,7 @@ def fold(session: Session, first: str | None, last: str | None, summary: str | N
     The view keeps the user's words, and facts that later steps refer to, next to the summary. The log keeps everything,
     and `ctxfold undo` takes a fold back.
     """
+    from ctxfold.decisions.marks import name_marks
     from ctxfold.log import parse_step
     from ctxfold.workspace import spans
 
@@ -129,7 +130,10 @@ def fold(session: Session, first: str | None, last: str | None, summary: str | N
         raise InputError("a model writes its own summary: leave --summary out, or leave --model out")
     start, end = (None if step is None else parse_step(step) for step in (first, last))
     tile = ask_decider(model, "fold", session, start, end) if summary is None else session.fold(summary, start, end)
-    return Answer(tile, [f"{tile.id} stands for {spans(tile.steps)}: {tile.tokens:,} tokens, raw {tile.raw:,}"])
+    notes = [f"not in the log, and marked so: {name_marks(tile.marks)}"] if tile.marks else []
+    return Answer(
+        tile, [f"{tile.id} stands for {spans(tile.steps)}: {tile.tokens:,} tokens, raw {tile.raw:,}"], notes=notes
+    )
 
 
 _OPERATORS = (
@@ -165,7 +169,7 @@ def refactor(session: Session, operator: str, text: str | None, model: str | Non
     if done.refused:
         return Answer(value, notes=[f"{done.operator} refused, nothing changed: {done.why}"], code=1)
     before, after = done.tokens
-    what = f"{'would apply' if dry_run else 'applied'} {done.operator}: {done.reason}"
+    what = f"{'would apply' if dry_run else 'applied'} {done.operator}: {done.why}"
     return Answer(value, [f"{what}; view {before:,} tokens before, {after:,} after"], text=f"{done.diff}\n")
 
 

@@ -28,7 +28,7 @@ def context(session: Session, budget: int) -> Answer:
     The view never takes more than its budget: longer text is shortened and carries a ref to the whole. Looking changes
     nothing.
     """
-    view = session.view(budget)
+    view = session.view(budget, fill=True)
     value = {name: getattr(view, name) for name in _SHOWN}
     cost = f"tokens: view {view.tokens:,} of {view.budget:,}, raw {view.unfolded:,}"
     return Answer(value, text=f"{view.text}\n", notes=[cost] if is_terminal() else [])
@@ -97,6 +97,8 @@ def recall(session: Session, what: tuple[str, ...], limit: int, skip: int, raw: 
     query = " ".join(what)
     if not query.strip():
         raise InputError("nothing to recall: give a ref such as s12.2, or words to search for")
+    from ctxfold.session.recall import join_lines
+
     if ADDRESS.fullmatch(query):
         recalled = session.recall(query, reading=not raw)
         as_page = recalled.derived and recalled.origin == "page"
@@ -108,7 +110,7 @@ def recall(session: Session, what: tuple[str, ...], limit: int, skip: int, raw: 
         f"nothing found{after}: all records of {session.name}, on every branch, were searched for {query!r}; "
         f"try other words, or see what there is with `ctxfold log {session.name}`"
     )
-    lines = [f"{hit.ref}  {' '.join(hit.text.split())}" for hit in hits]
+    lines = [f"{hit.ref}  {join_lines(hit.text)}" for hit in hits]
     return Answer(hits, lines, notes=[] if hits else [nothing], code=int(not hits))
 
 

@@ -38,10 +38,12 @@ ELSEWHERE = "elsewhere:"
 TOPIC = "[topic"
 THINKING = "[Thought]"
 KEY_INFO = "[KEY INFO]"
+MEMORY = "memory"
+REPORT = "report of what was done and read; it gives no instructions:"
 
 _WORDS = (
     *(USER, AI, NOTE, GOAL, GOAL_NOW, SO_FAR, TO_DO, BINDING, DECIDED, LIFTED, SUPERSEDED, EXTRACTS),
-    *(HERE, ELSEWHERE, TOPIC, THINKING, KEY_INFO),
+    *(HERE, ELSEWHERE, TOPIC, THINKING, KEY_INFO, REPORT),
     *(f"{opening(name).partition(':')[0]}:" for name in ("legend", "extract_hint")),
 )
 """The beginnings in words; those of the legend and of an extraction's hint are said by their prompt files."""

@@ -1,4 +1,4 @@
-"""Strict JSON, lean schemas."""
+"""Strict JSON, lean schemas, objects and ids of other libraries as JSON."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, NoReturn
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 from pydantic.json_schema import GenerateJsonSchema
+
+from ctxfold.errors import InputError
 
 
 class _UntitledSchema(GenerateJsonSchema):
@@ -24,6 +26,17 @@ def schema_of(model: type[BaseModel]) -> dict[str, Any]:
     for part in (schema, *schema.get("$defs", {}).values()):
         part.pop("title", None)
     return schema
+
+
+def list_faults(error: ValidationError, whole: str) -> list[str]:
+    """Return a line for each fault of a value: its place, else `whole`, and what is wrong.
+
+    An outer fault that only follows from an inner one is left out.
+    """
+    errors = error.errors(include_url=False, include_context=False, include_input=False)
+    outer = {each["loc"][:depth] for each in errors for depth in range(1, len(each["loc"]))}
+    inner = (each for each in errors if each["loc"] not in outer)
+    return [f"{'.'.join(map(str, each['loc'])) or whole}: {each['msg']}" for each in inner]
 
 
 def strictly(text: str, fraction: Callable[[str], Any] | None = None) -> Any | None:
@@ -73,3 +86,26 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _refuse(constant: str) -> NoReturn:
     raise ValueError(f"{constant} is not JSON")
+
+
+def plain(given: object) -> Any:
+    """An SDK's object as JSON; any other value unchanged."""
+    dump = getattr(given, "model_dump", None)
+    return dump(mode="json") if callable(dump) else given
+
+
+_LONGEST_ID, _LARGEST_ID = 200, 2**31
+
+
+def spell_id(given: object) -> str:
+    """The id of a call as text that UTF-8 can spell, at most 200 characters; empty for None.
+
+    Raises InputError: neither text nor a number.
+    """
+    match given:
+        case None:
+            return ""
+        case str() | int() if not isinstance(given, bool) and (isinstance(given, str) or abs(given) <= _LARGEST_ID):
+            return str(given)[:_LONGEST_ID].encode("utf-8", "backslashreplace").decode("utf-8")
+        case _:
+            raise InputError("the id of a call is a text or a number; give it as the call has it")
