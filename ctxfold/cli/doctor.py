@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from importlib.metadata import entry_points
 from pathlib import Path
 
-from ctxfold.cli.options import Answer, data_command
+from ctxfold.cli.options import Printout, data_command
 from ctxfold.config import EXPLORER, ROLES, Role, default_store, endpoint, max_cost, role_setting, settings_file
 from ctxfold.errors import CtxfoldError
 from ctxfold.store import is_there, open_store
@@ -159,7 +159,7 @@ def _check_endpoint(url: str, source: str) -> HealthCheck:
 
 
 @data_command
-def doctor(store: str | None) -> Answer:
+def doctor(store: str | None) -> Printout:
     """Say what works on this machine, and the fix for what does not.
 
     Ends with 3 where something required is missing. The store loses the bytes of redacted or deleted text that were
@@ -172,7 +172,7 @@ def doctor(store: str | None) -> Answer:
         mark = "ok" if check.ok else "FAIL" if check.required else "-"
         lines.append(f"{mark:<6}{check.name:<10}{check.fact}")
         lines += [f"{INDENT}{check.fix}"] if check.fix else []
-    return Answer({"ok": works, "checks": checks}, lines, code=0 if works else 3)
+    return Printout({"ok": works, "checks": checks}, lines, code=0 if works else 3)
 
 
 INDENT = " " * 16
