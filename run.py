@@ -39,11 +39,11 @@ def main(arguments: list[str]) -> int:
     os.chdir(ROOT)
     try:
         return COMMANDS[chosen.command](rest)
-    except CannotRun as problem:
-        print(f"run.py: {problem}", file=sys.stderr)
+    except (CannotRun, OSError) as problem:
+        say(str(problem))
         return 3
     except KeyboardInterrupt:
-        print("run.py: stopped; the same command goes on from here", file=sys.stderr)
+        say("stopped; the same command goes on from here")
         return 130
 
 
@@ -189,11 +189,7 @@ def install(venv: str, uv: str | None, what: list[str]) -> None:
 @contextmanager
 def lock() -> Iterator[None]:
     """Let one run at a time set up; another waits for it. The lock ends with its process."""
-    try:
-        file = open(os.path.join(ROOT, ".venv.lock"), "w")  # noqa: SIM115 - closed below, when all is set up
-    except OSError as error:
-        raise CannotRun(f"cannot write in {ROOT} ({error.strerror}): copy the checkout to a folder of yours") from error
-    with file:
+    with open(os.path.join(ROOT, ".venv.lock"), "w") as file:
         if sys.platform != "win32":
             import fcntl
 

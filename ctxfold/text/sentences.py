@@ -11,8 +11,6 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-__all__ = ["MAX_SENTENCE", "Span", "lines", "sentences"]
-
 
 class Span(NamedTuple):
     """Characters `start` to `end` of some text, `end` excluded."""
