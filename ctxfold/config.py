@@ -52,9 +52,7 @@ def home() -> Path:
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
-        raise ReadOnlyStore(
-            f"cannot create {folder} ({error.strerror}): set CTXFOLD_HOME to a folder you may write to"
-        ) from error
+        raise ReadOnlyStore(f"cannot create {folder} ({error.strerror}): set CTXFOLD_HOME to another") from error
     return folder
 
 
@@ -195,9 +193,7 @@ def _check_url(url: str) -> str:
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise InputError(f"the endpoint {url!r} is not a web address: give it as http://HOST:PORT/v1")
     if parts.username or parts.password:
-        raise InputError(
-            "an endpoint's address holds no key: name the key's variable with key_env, or set CTXFOLD_AGENT_KEY"
-        )
+        raise InputError("an endpoint's address holds no key: name its variable with key_env, or set CTXFOLD_AGENT_KEY")
     return url.rstrip("/")
 
 

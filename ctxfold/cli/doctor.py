@@ -78,9 +78,8 @@ def _check_store(named: str | None) -> HealthCheck:
     except CtxfoldError as error:
         return HealthCheck("store", False, str(error), "set CTXFOLD_HOME to a folder of yours, or move that file away")
     fact += " still holds bytes of what was redacted or deleted: another process is at work in it, or the disk is full"
-    return HealthCheck(
-        "store", False, fact, "wait for that process or end it, or free some space; then run `ctxfold doctor` again"
-    )
+    fix = "wait for that process or end it, or free some space; then run `ctxfold doctor` again"
+    return HealthCheck("store", False, fact, fix)
 
 
 def _check_place(store: Path) -> HealthCheck:

@@ -106,10 +106,7 @@ def recall(session: Session, what: tuple[str, ...], limit: int, skip: int, raw: 
         return Printout(recalled, text=recalled.text, notes=notes)
     hits = session.recall(query=query, limit=limit, skip=skip)
     after = f" beyond the best {skip}" if skip else ""
-    nothing = (
-        f"nothing found{after}: all records of {session.name}, on every branch, were searched for {query!r}; "
-        f"try other words, or see what there is with `ctxfold log {session.name}`"
-    )
+    nothing = f"nothing found{after} in any record of {session.name} for {query!r}: try other words, or `ctxfold log`"
     lines = [f"{hit.ref}  {join_lines(hit.text)}" for hit in hits]
     return Printout(hits, lines, notes=[] if hits else [nothing], code=int(not hits))
 

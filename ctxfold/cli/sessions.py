@@ -138,10 +138,8 @@ def import_session(file: Path | None, host: str | None, latest: bool, name: str 
         new, recorded, tip = len(session.record(messages)), session.name, session.tip
     lines = counted(transcript.unread, "line of it is", "lines of it are")
     left = f"; {lines} no part of the conversation" if transcript.unread else ""
-    about = (
-        f"recorded {counted(new, 'new entry', 'new entries')} in {recorded}, which now ends at s{tip}{left}; "
-        f"look at it: ctxfold log {recorded}"
-    )
+    entries = counted(new, "new entry", "new entries")
+    about = f"recorded {entries} in {recorded}, which now ends at s{tip}{left}; look at it: ctxfold log {recorded}"
     return Printout({"session": recorded, "new": new, "tip": tip, "unread": transcript.unread}, notes=[about])
 
 
@@ -254,9 +252,7 @@ def _read_pipe() -> str:
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise InputError(
-            f"standard input is not UTF-8 text (byte {error.start}): convert it first, with iconv for one"
-        ) from error
+        raise InputError(f"standard input is not UTF-8 text (byte {error.start}): convert it first") from error
 
 
 _STEP = {"explanation", "calls", "results", "found"}

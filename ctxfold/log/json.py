@@ -39,7 +39,7 @@ def parse(text: str) -> Any | None:
     if text[:64].lstrip()[:1] not in ("{", "["):
         return None
     tree = strictly(text, fraction=Spelled)
-    return tree if tree is not None and _is_shallow(text, tree) else None
+    return tree if tree is not None and _is_shallow(tree) else None
 
 
 _PYTHON = (("None", "null"), ("True", "true"), ("False", "false"))
@@ -73,16 +73,11 @@ def is_flat(value: Any) -> bool:
     return not isinstance(value, (dict, list)) or not value
 
 
-def _is_shallow(text: str, tree: Any) -> bool:
-    if text.count("[") + text.count("{") <= _MAX_DEPTH:
-        return True
-    level = [tree]
-    for _ in range(_MAX_DEPTH):
-        nodes = (node for node in level if isinstance(node, (dict, list)))
-        level = [child for node in nodes for child in (node.values() if isinstance(node, dict) else node)]
-        if not level:
-            return True
-    return False
+def _is_shallow(tree: Any, depth: int = _MAX_DEPTH) -> bool:
+    """Whether an object or list has at most so many levels."""
+    children = tree.values() if isinstance(tree, dict) else tree
+    inner = (child for child in children if isinstance(child, (dict, list)))
+    return depth > 0 and all(_is_shallow(child, depth - 1) for child in inner)
 
 
 _TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"|\[[ \t\n\r]*+\]|\{[ \t\n\r]*+\}|[\[\]{}:,]|[^ \t\n\r\[\]{}:,"]++')

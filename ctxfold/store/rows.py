@@ -397,12 +397,10 @@ class SessionsRows(_Tables):
 
     def newest(self, session: int) -> tuple[int, int] | None:
         """The numbers of its newest event and newest redaction, 0 for none; None for an unknown session."""
-        newest = "SELECT max(seq) FROM {} WHERE session = :id"
-        columns = (
-            f"coalesce(({newest.format('event')}), 0), coalesce(({newest.format('mark')} AND kind = 'redaction'), 0)"
-        )
-        row = self._first(columns, "session", id=session)
-        return (row[0], row[1]) if row else None
+        if self._first("id", "session", id=session) is None:
+            return None
+        redacted = self._last("seq", "mark", session=session, kind="redaction")
+        return self._last("seq", "event", session=session), redacted
 
     def settle(self, session: int, current: int) -> None:
         """Note the branch that new handles start on."""

@@ -168,10 +168,8 @@ class Copies:
         parts = parts and len(value) <= _LONG
         self._codes = [_Needle(text, _find_part(text, _LEAST_CODE_PART) if parts else len(text)) for text in codes]
         both = (value, value[::-1])
-        blanks = any(map(str.isspace, value))
-        self._close = _make_needles(
-            (_BLANKS.sub("", spelling) for spelling in both), _LEAST_FOLDED if blanks else _LEAST_SPACED
-        )
+        least = _LEAST_FOLDED if any(map(str.isspace, value)) else _LEAST_SPACED
+        self._close = _make_needles((_BLANKS.sub("", spelling) for spelling in both), least)
         self._bare = _make_needles(map(bare, both), _LEAST_SPACED)
 
     def find(self, text: Readings) -> list[Copy]:
@@ -240,9 +238,8 @@ class _Reading:
     def without(self, dropped: re.Pattern[str]) -> _Reading:
         """This with what matches left out."""
         text = self.text
-        return _Reading(
-            dropped.sub("", text), self, lambda: ((match.start(), match.end(), "") for match in dropped.finditer(text))
-        )
+        rest = dropped.sub("", text)
+        return _Reading(rest, self, lambda: ((match.start(), match.end(), "") for match in dropped.finditer(text)))
 
     def holds(self, text: str) -> bool:
         """Whether it holds a text in lower case."""
@@ -336,10 +333,8 @@ _KEY_FORMS = {
 }
 """Each stops soon where no key follows, so that a hostile text of many megabytes is searched in a second or two."""
 _KEY_NAMES = tuple(_KEY_FORMS)
-_KEY = re.compile(
-    "(?<![A-Za-z0-9])(?:" + "|".join(f"(?P<f{at}>{form})" for at, form in enumerate(_KEY_FORMS.values())) + ")",
-    re.DOTALL,
-)
+_KEY_GROUPS = "|".join(f"(?P<f{at}>{form})" for at, form in enumerate(_KEY_FORMS.values()))
+_KEY = re.compile(f"(?<![A-Za-z0-9])(?:{_KEY_GROUPS})", re.DOTALL)
 _KEY_STARTS = (
     *("sk-", "sk_live_", "rk_live_", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-"),
     *("AKIA", "ASIA", "AIza", "xox", "npm_", "eyJ", "-----BEGIN"),

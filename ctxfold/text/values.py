@@ -65,8 +65,7 @@ def _merge_spans(spans: Iterable[Span]) -> list[Span]:
     merged: list[Span] = []
     for span in sorted(spans):
         if merged and span.start <= merged[-1].end:
-            if span.end > merged[-1].end:
-                merged[-1] = Span(merged[-1].start, span.end)
+            merged[-1] = Span(merged[-1].start, max(span.end, merged[-1].end))
         else:
             merged.append(span)
     return merged
