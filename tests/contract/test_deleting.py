@@ -20,6 +20,7 @@ from tests.support.sessions import (
     add_result,
     add_step,
     add_steps,
+    copy_session,
     database_bytes,
     events,
     one_line,
@@ -296,10 +297,9 @@ def test_a_redaction_survives_export_and_import(stored: Session, tmp_path: Path)
     step = add_result(stored, f"key {SECRET} end")
     add_steps(stored, 2, first=2)
     stored.redact(SECRET)
-    ctxfold.export_session("trip", tmp_path / "out.jsonl", store=str(tmp_path / "store.db"))
-    assert SECRET.encode() not in (tmp_path / "out.jsonl").read_bytes()
-    ctxfold.import_session(tmp_path / "out.jsonl", store=str(tmp_path / "other.db"))
-    with Session.open("trip", store=str(tmp_path / "other.db")) as copy:
+    copied = copy_session(tmp_path / "store.db", tmp_path)
+    assert SECRET.encode() not in (tmp_path / "one.jsonl").read_bytes()
+    with Session.open("trip", store=str(copied)) as copy:
         assert settled(copy) == settled(stored)
         assert texts(copy, step) == texts(stored, step)
 
