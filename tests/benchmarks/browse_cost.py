@@ -19,7 +19,7 @@ from typing import Any
 
 import anyio
 
-import browser_agent.agent.run as run_module
+import browser_agent.agent.steps as steps_module
 from browser_agent.actions import ActionResult, ExtractValues, Find, Navigate, Outcome, PageAction, Read
 from browser_agent.actions.perform import perform
 from browser_agent.agent.agent import BrowserAgent
@@ -217,11 +217,11 @@ async def price(pages: Pages, stream: str, steps: int, budget: int) -> tuple[Bil
     model = PricedModel(script)
     outcomes: list[Outcome] = []
 
-    async def keep_outcome(window: Window, actions: Sequence[PageAction], need: str | None = None) -> Outcome:
+    async def keep_outcome(window: Window, actions: Sequence[PageAction], need: str | None = None, **_: Any) -> Outcome:
         outcomes.append(await pages.perform(window, actions, need))
         return outcomes[-1]
 
-    vars(run_module)["perform"] = keep_outcome
+    vars(steps_module)["perform"] = keep_outcome
     pages.begin()
     limits = RunLimits(steps=steps + 5, seconds=3600)
     async with BrowserAgent(model, budget, limits, keeping=Keeping(f"{stream}-{steps}", ":memory:")) as agent:

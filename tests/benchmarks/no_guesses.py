@@ -35,7 +35,6 @@ def replay(recording: Recording, budget: int) -> Counter[str]:
                 found += Counter(messages=1, moved=int(moved.action != "continue" or moved.branch != "main"))
             replayed.add(event)
             session.consolidate(budget)
-            session.maintain(budget)
             if event.role == "assistant":
                 session.plan(by=_EMBEDDED)
                 found += Counter(refactored=int(session.refactor("auto", by=_EMBEDDED).applied))

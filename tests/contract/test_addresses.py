@@ -7,7 +7,7 @@ import pytest
 
 from ctxfold import Session
 from ctxfold.errors import RefError
-from tests.support.sessions import add_result, add_step, add_steps, in_order, lines_of, one_line, records, ref_of, texts
+from tests.support.sessions import add_result, add_step, add_steps, in_order, lines_of, records, ref_of, texts
 
 
 @pytest.mark.parametrize(
@@ -23,6 +23,7 @@ from tests.support.sessions import add_result, add_step, add_steps, in_order, li
     ],
 )
 def test_recall_returns_the_exact_bytes_of_a_record(stored: Session, database: Path, text: str) -> None:
+    """`recall` of a record gives its bytes, here and after a restart, and says that they are the record itself."""
     step = add_result(stored, text)
     found = stored.recall(ref_of(stored, step, text))
     assert found.text.encode() == text.encode()
@@ -32,6 +33,7 @@ def test_recall_returns_the_exact_bytes_of_a_record(stored: Session, database: P
 
 
 def test_every_kind_of_record_is_recalled_exactly(session: Session) -> None:
+    """User text, assistant text and results are records in the order given; the call is one too."""
     user, thought, result = "I want\r\n\x00both", "Let me\tsee \u2028 now", "result\r\n"
     session.record_turn(user=user)
     step = session.record_step(
@@ -58,6 +60,7 @@ def test_a_block_that_is_not_there_is_told_with_the_newest_that_is(session: Sess
 
 
 def test_recall_of_a_step_gives_all_its_records_under_one_line_headers(session: Session) -> None:
+    """`recall("s12")`: each record's exact text, each under a line that names its ref."""
     session.record_turn(user="The wish\nin two lines")
     step = add_step(session, 1)
     found = session.recall(f"s{step}").text
@@ -68,6 +71,7 @@ def test_recall_of_a_step_gives_all_its_records_under_one_line_headers(session: 
 
 
 def test_recall_of_a_stretch_names_the_branch_of_each_step_after_a_fork(session: Session) -> None:
+    """Steps of another branch may stand in a stretch of the log: the branch is said."""
     add_steps(session, 3)
     home = session.branch_name
     session.branch("create", at=2, to="detour")
@@ -79,6 +83,7 @@ def test_recall_of_a_stretch_names_the_branch_of_each_step_after_a_fork(session:
 
 
 def test_a_line_range_means_those_lines_of_a_text_record(session: Session) -> None:
+    """Lines are counted from 1, both ends included."""
     text = "\n".join(f"line {n}" for n in range(1, 101))
     step = add_result(session, text)
     ref = ref_of(session, step, text)
@@ -88,22 +93,26 @@ def test_a_line_range_means_those_lines_of_a_text_record(session: Session) -> No
 
 
 def test_a_range_beyond_the_end_is_told_the_lines_there_are(session: Session) -> None:
+    """The end of the last line begins no other."""
     step = add_result(session, "line\n" * 400)
     with pytest.raises(RefError, match="has 400 lines; name lines within 1-400"):
         session.recall(f"s{step}:900-950")
 
 
 def test_a_line_range_of_a_step_with_two_results_is_refused_and_says_what_to_write(session: Session) -> None:
+    """With two results the short form is ambiguous."""
     step = session.record_step(
         explanation="Two.",
         calls=[{"name": "a", "args": {}, "id": "x"}, {"name": "b", "args": {}, "id": "y"}],
         results=[{"id": "x", "text": "1\n2\n3"}, {"id": "y", "text": "4\n5\n6"}],
     ).step
-    with pytest.raises(RefError, match=one_line(f"s{step}.")):
+    with pytest.raises(RefError) as refused:
         session.recall(f"s{step}:1-2")
+    assert f"s{step}." in str(refused.value)
 
 
 def test_lines_of_json_are_its_indented_form_in_original_order_and_labelled_as_derived(session: Session) -> None:
+    """JSON in one line has a derived line form: keys in the order they came, doubles and odd numbers kept."""
     text = '{"zeta":1,"alpha":[10,20],"zeta2":{"deep":"x"}}'
     step = add_result(session, text)
     ref = ref_of(session, step, text)
@@ -117,6 +126,7 @@ def test_lines_of_json_are_its_indented_form_in_original_order_and_labelled_as_d
 
 
 def test_numbers_and_escapes_stand_in_lines_extracts_and_hits_as_the_record_spells_them(session: Session) -> None:
+    """White space between tokens is the form's own, and a letter stands for the number that the record gives of it."""
     spelled = ["1.10", "1e5", "1e999", "-0", "0.1000000000000000055", '"a\\/b"', '"\\u00e9"']
     text = json.dumps({"price": 0})[:-1] + "".join(f',"n{at}":{each}' for at, each in enumerate(spelled)) + "}"
     step = add_result(session, text)
@@ -131,9 +141,12 @@ def test_numbers_and_escapes_stand_in_lines_extracts_and_hits_as_the_record_spel
 
 @pytest.mark.parametrize("ref", ["s99", "s0", "s1:900-901", "s4-s2", "b99", "", "s1.", "1", "s1 s2", "../s1"])
 def test_an_unknown_or_malformed_ref_is_refused_in_one_line(session: Session, ref: str) -> None:
+    """A ref that names nothing raises the ref error, whose message is one line."""
     add_step(session, 1, words=48)
-    with pytest.raises(RefError, match=one_line()):
+    with pytest.raises(RefError) as refused:
         session.recall(ref)
+    assert str(refused.value)
+    assert "\n" not in str(refused.value)
 
 
 LONG = [
@@ -146,6 +159,7 @@ LONG = [
 
 @pytest.mark.parametrize("text", [text for _, text in LONG], ids=[name for name, _ in LONG])
 def test_a_word_is_found_wherever_it_stands_in_a_record_and_its_ref_opens_there(session: Session, text: str) -> None:
+    """However long a record is, or a line of it: the hit shows the words, marks what is cut, and recall gives the same lines."""
     add_steps(session, 2)
     step = add_result(session, text)
     (hit,) = session.recall(query="lighthouse keeper", limit=1)
@@ -168,6 +182,7 @@ def test_what_is_needed_is_extracted_from_the_end_of_a_long_record(session: Sess
 
 
 def test_search_finds_what_a_fold_left_out_and_what_another_branch_holds(session: Session) -> None:
+    """Whatever was folded, forked or undone since, search still finds it."""
     add_steps(session, 2)
     step = add_result(session, "The safe opens with marmalade.")
     session.fold(summary="Nothing of note.", first_step=1, last_step=step)
@@ -199,5 +214,6 @@ def test_search_finds_what_a_fold_left_out_and_what_another_branch_holds(session
     ],
 )
 def test_a_query_is_words_and_never_the_grammar_of_a_search_engine(session: Session, query: str) -> None:
+    """Any text may be searched for: no hit is an empty answer, never an engine's error."""
     add_steps(session, 2)
     assert isinstance(session.recall(query=query), list)

@@ -68,19 +68,19 @@ def test_without_a_text_fact_rectify_refuses_and_says_what_to_give(session: Sess
     "planted", ["W-9999", "999.99 EUR", "mia.li@example.org", "2031-11-21", "s77", "QXZKJP", '"never damaged"']
 )
 @pytest.mark.parametrize("operator", ["state_abstract", "noise_filter", "cognitive_boosting", "attention_anchor"])
-def test_an_id_number_or_name_the_history_does_not_have_is_refused(
+def test_an_id_number_or_name_the_history_does_not_have_is_marked(
     session: Session, operator: str, planted: str
 ) -> None:
     clean(session)
-    before = settled(session)
     done = session.refactor(operator, text=f"{GOOD} It concerns {planted}.")
-    assert not done.applied
-    assert done.refused
-    assert done.reason
-    assert settled(session) == before
-    event = session.history()[0]
-    assert event.kind == "routed"
-    assert planted not in event.cause
+    assert done.applied, done.reason
+    (value,) = done.values
+    assert value in planted
+    assert value in done.why
+    marked = "".join(settled(session).split())  # a view may wrap the text
+    assert f"Itconcerns{planted}[notinthelog].".replace(" ", "") in marked.replace(
+        "[notinthelog]EUR", "EUR[notinthelog]"
+    )
 
 
 def test_a_true_text_of_a_host_takes_the_place_of_the_steps_and_keeps_their_facts(session: Session) -> None:

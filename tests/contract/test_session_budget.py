@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-import ctxfold
 from ctxfold import Session
 from ctxfold.errors import BudgetError
 
@@ -23,12 +22,3 @@ def test_a_budget_below_the_least_is_refused_and_changes_nothing(session: Sessio
     with pytest.raises(BudgetError):
         session.set_budget(1)
     assert session.budget == 3_000
-
-
-def test_the_budget_goes_with_an_export(tmp_path: Path, database: Path) -> None:
-    with Session.open("trip", store=str(database)) as session:
-        session.set_budget(3_000)
-    ctxfold.export_session("trip", tmp_path / "trip.jsonl", store=str(database))
-    ctxfold.import_session(tmp_path / "trip.jsonl", store=str(database), name="other")
-    with Session.open("other", store=str(database), create=False) as session:
-        assert session.budget == 3_000

@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 
 from ctxfold import Session
-from ctxfold.errors import FoldError, InputError, StaleDecision
-from tests.support.sessions import add_step, add_steps, cover, events, one_line, path, settled, texts
+from ctxfold.errors import FoldError, StaleDecision
+from tests.support.sessions import add_step, add_steps, cover, events, path, settled, texts
 
 
 def test_the_current_branch_belongs_to_the_handle(database: Path) -> None:
+    """A move of one handle leaves another, already open, where it is."""
     with Session.open("trip", store=str(database)) as one, Session.open("trip", store=str(database)) as two:
         add_steps(one, 3)
         home = one.branch_name
@@ -25,6 +26,7 @@ def test_the_current_branch_belongs_to_the_handle(database: Path) -> None:
 
 
 def test_a_new_handle_starts_on_the_branch_last_moved_to(database: Path) -> None:
+    """Where the last move went is stored."""
     with Session.open("trip", store=str(database)) as one:
         add_steps(one, 3)
         home = one.branch_name
@@ -37,6 +39,7 @@ def test_a_new_handle_starts_on_the_branch_last_moved_to(database: Path) -> None
 
 
 def test_two_handles_on_one_branch_see_each_others_records(database: Path) -> None:
+    """Both are live: each record of one shows in the next view of the other."""
     with Session.open("trip", store=str(database)) as one, Session.open("trip", store=str(database)) as two:
         for seed in range(1, 9):
             add_step(one if seed % 2 else two, seed)
@@ -48,6 +51,8 @@ def test_two_handles_on_one_branch_see_each_others_records(database: Path) -> No
 
 
 def test_records_of_two_threads_on_two_handles_all_succeed(database: Path) -> None:
+    """Records append in one write transaction and always succeed: 60 from each, none lost, each number once."""
+
     def write(name: str) -> list[int]:
         with Session.open("trip", store=str(database)) as session:
             return [session.record_reply(f"{name}-{n}").step for n in range(60)]
@@ -64,6 +69,7 @@ def test_records_of_two_threads_on_two_handles_all_succeed(database: Path) -> No
 
 
 def test_a_decision_made_on_an_older_head_is_applied_where_it_still_fits(database: Path) -> None:
+    """Against a newer head a decision is validated again: a fold of steps nobody touched is applied."""
     with Session.open("trip", store=str(database)) as one, Session.open("trip", store=str(database)) as two:
         add_steps(one, 6)
         two.view()
@@ -73,17 +79,21 @@ def test_a_decision_made_on_an_older_head_is_applied_where_it_still_fits(databas
 
 
 def test_a_decision_that_no_longer_fits_is_refused_with_the_reason(database: Path) -> None:
+    """A fold that would now cut through a tile is refused, naming its bounds; nothing is merged silently."""
     with Session.open("trip", store=str(database)) as one, Session.open("trip", store=str(database)) as two:
         add_steps(one, 6)
         two.view()
         one.fold(summary="The first three.", first_step=1, last_step=3)
         before = settled(one)
-        with pytest.raises((StaleDecision, FoldError), match=one_line("s1", "s3")):
+        with pytest.raises((StaleDecision, FoldError)) as refused:
             two.fold(summary="Two to four.", first_step=2, last_step=4)
+        assert "s1" in str(refused.value)
+        assert "s3" in str(refused.value)
         assert settled(one) == settled(two) == before
 
 
 def test_one_handle_called_from_two_threads_at_once_loses_nothing(database: Path) -> None:
+    """A host may run tool calls side by side: every record stands, each number once."""
     with Session.open("trip", store=str(database)) as session, ThreadPoolExecutor(4) as pool:
         numbers = list(pool.map(lambda n: session.record_reply(f"reply {n}").step, range(40)))
         assert sorted(numbers) == list(range(1, 41))
@@ -91,6 +101,7 @@ def test_one_handle_called_from_two_threads_at_once_loses_nothing(database: Path
 
 
 def test_the_same_call_id_in_two_steps_means_each_steps_own_call(session: Session) -> None:
+    """The key of a late result is (step, call id): real hosts use ids again."""
     one = session.record_step(
         explanation="First.", calls=[{"name": "ask", "args": {"n": 1}, "id": "call_0"}], results=[]
     ).step
@@ -104,6 +115,7 @@ def test_the_same_call_id_in_two_steps_means_each_steps_own_call(session: Sessio
 
 
 def test_an_idempotency_key_makes_a_repeated_late_result_harmless(stored: Session, database: Path) -> None:
+    """The same key twice: one record, the same answer, after a restart too."""
     step = stored.record_step(explanation="Ask.", calls=[{"name": "slow", "args": {}, "id": "w"}], results=[]).step
     add_steps(stored, 2, first=2)
     assert stored.record_result(step, "w", "LATE-ANSWER", key="delivery-1").step == step
@@ -117,18 +129,9 @@ def test_an_idempotency_key_makes_a_repeated_late_result_harmless(stored: Sessio
     assert len(texts(stored, step)) == len(kept) + 1
 
 
-def test_a_result_without_a_call_of_that_id_in_its_step_is_refused(session: Session) -> None:
-    with pytest.raises(InputError):
-        session.record_step(
-            explanation="Mismatch.",
-            calls=[{"name": "a", "args": {}, "id": "x"}],
-            results=[{"id": "y", "text": "whose?"}],
-        )
-    assert session.tip == 0
-
-
 @pytest.mark.parametrize("again", ["two", "one"])
 def test_a_second_handle_in_a_process_leaves_its_locks_alone(database: Path, again: str) -> None:
+    """Another process that opens and closes the store in between must not take itself for the last: what is written after stands for everybody at once."""
     with Session.open("one", store=str(database)) as held:
         held.record_turn(user="before")
         Session.open(again, store=str(database)).close()
