@@ -42,10 +42,11 @@ _NAME = re.compile(r"[@_/\\]|\w\w\.\w|\w\.\w\w|[a-z][A-Z]")
 _CODE = re.compile(r"[A-Z]{5,}")
 _JOINTS = re.compile(r"(,(?!\d{3}(?!\d))|[=&+×–—|]|\.\.+|:(?=\D)|(?<=\D):|@(?=\d)|['’]s$)")
 """Where several values are joined; a time of day stays in one piece."""
-_RANGE = re.compile(r"\D?\d[\d.,]*%?-(?:\D?\d[\d.,]*%?|[a-z]+(?:-[a-z]+)*)")
-"""`12-40` or `14-day`."""
-_MEMBER = re.compile(r"[A-Z]\w*\.\w+|\w+\.(?:\w*_\w*|[a-z]\w*[A-Z]\w*)")
-"""`Class.method`, `module.some_function`: unlike a file name."""
+_AMOUNT = re.compile(r"\D?\d[\d.,:]*%?")
+_RANGE = re.compile(rf"{_AMOUNT.pattern}-(?:{_AMOUNT.pattern}|[a-z]+(?:-[a-z]+)*)")
+"""`12-40`, `07:00-10:00` or `14-day`."""
+_PAIR = re.compile(r"([A-Z]\w*)\.(\w+)|(\w+)\.(\w*_\w*|[a-z]\w*[A-Z]\w*)|(\d[\d.,]*)([A-Za-z]{2,})")
+"""`Class.method` or `module.some_function`, unlike a file name; or `15.1GB`. The log may hold both parts apart."""
 
 
 def mark(text: str, log: Sequence[str], steps: Collection[int] = ()) -> tuple[str, tuple[str, ...]]:
@@ -86,9 +87,14 @@ class _Evidence:
 
     def has_value(self, value: str) -> bool:
         """Return whether the log holds a value, its singular or its number in another notation; or it is a ref."""
+        pair, ref = _PAIR.fullmatch(value), _REF.fullmatch(value)
+        if pair and all(self.has_value(part) for part in pair.groups() if part):
+            return True
+        if ref and all(int(step) in self._steps for step in ref.groups() if step):
+            return True
         value = normalize("NFKC", value).lower()
         forms = dict.fromkeys((value, value.removesuffix("s"), value.removeprefix("v"), f"v{value}"))
-        if any(_has_token(self._text, form) for form in forms if form) or self._is_ref(value):
+        if any(_has_token(self._text, form) for form in forms if form):
             return True
         simple = _simplify(value)
         in_full = rf"(?<![a-z0-9.]){re.escape(simple)}(?!\.?[a-z0-9])"
@@ -98,10 +104,6 @@ class _Evidence:
         """Return whether the log holds each part of a quotation, word for word; dots stand for words left out."""
         parts = (" ".join(_WORD.findall(normalize("NFKC", part).lower())) for part in re.split(r"…|\.\.\.", quotation))
         return all(f" {part} " in self._words for part in parts if part)
-
-    def _is_ref(self, value: str) -> bool:
-        ref = _REF.fullmatch(value)
-        return ref is not None and all(int(step) in self._steps for step in ref.groups() if step)
 
 
 def _simplify(text: str) -> str:
@@ -169,11 +171,9 @@ def _split(value: str, evidence: _Evidence) -> list[str]:
         return parts
     if _RANGE.fullmatch(value):
         return list(value.partition("-"))
-    if _MEMBER.fullmatch(value) and all(map(evidence.has_value, value.split("."))):
-        return re.split(r"(\.)", value)
     parts = re.split("(/)", value)
     is_list = all(
-        part.isalnum() and (part.isdigit() or is_common(part.lower()) or evidence.has_value(part))
+        _AMOUNT.fullmatch(part) or (part.isalnum() and (is_common(part.lower()) or evidence.has_value(part)))
         for part in parts[::2]
     )
     return parts if is_list else [value]
