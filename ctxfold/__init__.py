@@ -7,7 +7,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ctxfold.decisions.extraction import Trigger as Trigger
     from ctxfold.decisions.fold import FoldDirective as FoldDirective
     from ctxfold.decisions.fold import FoldSettings as FoldSettings
     from ctxfold.decisions.refactor import Refactored as Refactored
@@ -54,7 +53,6 @@ _NAMES = {
     "decisions.fold": "FoldDirective FoldSettings",
     "decisions.refactor": "Refactored",
     "decisions.reply": "Parsed parse",
-    "decisions.extraction": "Trigger",
     "errors": "CtxfoldError",
     "log": "RecordRef StepRef",
     "messages": "Call Message Opaque Result Text",

@@ -6,58 +6,44 @@ import re
 from collections.abc import Callable
 from typing import Annotated, Any, Literal, NamedTuple, Self
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, WithJsonSchema, field_validator, model_validator
+from pydantic import Field, TypeAdapter, field_validator, model_validator
 
-from browser_agent.observation import Control, Observation
-from browser_agent.observation.observe import without_repeats
-
-Ref = Annotated[
-    str,
-    Field(
-        min_length=1,
-        max_length=200,
-        description='Element ref such as e12, or name such as Save or button "Save".',
-        json_schema_extra={"examples": ["e12"]},
-    ),
-]
-"""An element: its ref from the last observation, or its name on the page when its turn comes."""
-
-Words = Annotated[str, Field(min_length=1)]
+from browser_agent.observation import Control, FrozenModel, Observation, View
+from browser_agent.observation import ExtractValues as ExtractValues
+from browser_agent.observation import Find as Find
+from browser_agent.observation import Read as Read
+from browser_agent.observation import Ref as Ref
+from browser_agent.observation.observe import drop_repeats
 
 
-class _ActionValue(BaseModel):
-    # `kind` has no default: the JSON schema shown to a model would call it optional, while validation demands it.
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Navigate(_ActionValue):
+class Navigate(FrozenModel):
     """Open an address."""
 
     kind: Literal["navigate"]
     url: str = Field(min_length=1)
 
 
-class Back(_ActionValue):
+class Back(FrozenModel):
     """Go one page back in history."""
 
     kind: Literal["back"]
 
 
-class Click(_ActionValue):
+class Click(FrozenModel):
     """Click an element."""
 
     kind: Literal["click"]
     ref: Ref
 
 
-class Hover(_ActionValue):
+class Hover(FrozenModel):
     """Move the pointer over an element, such as a menu that opens so."""
 
     kind: Literal["hover"]
     ref: Ref
 
 
-class Drag(_ActionValue):
+class Drag(FrozenModel):
     """Drag an element onto another."""
 
     kind: Literal["drag"]
@@ -65,7 +51,7 @@ class Drag(_ActionValue):
     to: Ref
 
 
-class Type(_ActionValue):
+class Type(FrozenModel):
     """Replace the text of one field; `submit` presses Enter after."""
 
     kind: Literal["type"]
@@ -74,7 +60,7 @@ class Type(_ActionValue):
     submit: bool = False
 
 
-class FieldValue(_ActionValue):
+class FieldValue(FrozenModel):
     """One field of a form and what to put in it: text, an option's label, or true/false for a box."""
 
     ref: Ref
@@ -87,14 +73,14 @@ class FieldValue(_ActionValue):
         return str(value).lower() if isinstance(value, bool | int | float) else value
 
 
-class FillForm(_ActionValue):
+class FillForm(FrozenModel):
     """Fill several fields at once. Nothing is submitted."""
 
     kind: Literal["fill_form"]
     fields: tuple[FieldValue, ...] = Field(min_length=1)
 
 
-class Select(_ActionValue):
+class Select(FrozenModel):
     """Choose options of a list, by label or value."""
 
     kind: Literal["select"]
@@ -102,7 +88,7 @@ class Select(_ActionValue):
     values: tuple[str, ...] = Field(min_length=1)
 
 
-class Check(_ActionValue):
+class Check(FrozenModel):
     """Set a checkbox, radio button or switch."""
 
     kind: Literal["check"]
@@ -110,7 +96,7 @@ class Check(_ActionValue):
     checked: bool = True
 
 
-class Press(_ActionValue):
+class Press(FrozenModel):
     """Press a key, such as Enter, Escape or Control+A, on an element or on the page."""
 
     kind: Literal["press"]
@@ -118,7 +104,7 @@ class Press(_ActionValue):
     ref: Ref | None = None
 
 
-class Scroll(_ActionValue):
+class Scroll(FrozenModel):
     """Scroll the page, or the scrolling area an element is in, by one screen or to an end."""
 
     kind: Literal["scroll"]
@@ -126,7 +112,7 @@ class Scroll(_ActionValue):
     ref: Ref | None = None
 
 
-class Upload(_ActionValue):
+class Upload(FrozenModel):
     """Put local files into a file field."""
 
     kind: Literal["upload"]
@@ -134,14 +120,14 @@ class Upload(_ActionValue):
     paths: tuple[str, ...] = Field(min_length=1)
 
 
-class Download(_ActionValue):
+class Download(FrozenModel):
     """Click an element that starts a download, and keep the file."""
 
     kind: Literal["download"]
     ref: Ref
 
 
-class Dialog(_ActionValue):
+class Dialog(FrozenModel):
     """Answer the open alert, confirm or prompt. While one is open nothing else works."""
 
     kind: Literal["dialog"]
@@ -149,7 +135,7 @@ class Dialog(_ActionValue):
     text: str | None = None
 
 
-class Tab(_ActionValue):
+class Tab(FrozenModel):
     """List, switch, open or close tabs; `index` counts from 1."""
 
     kind: Literal["tab"]
@@ -164,7 +150,7 @@ class Tab(_ActionValue):
         return self
 
 
-class WaitFor(_ActionValue):
+class WaitFor(FrozenModel):
     """Wait until a text shows, the address contains something, or the page has loaded or gone quiet."""
 
     kind: Literal["wait_for"]
@@ -180,40 +166,7 @@ class WaitFor(_ActionValue):
         return self
 
 
-class Find(_ActionValue):
-    """Show the places of the page that hold these words, with their refs; `links` adds where links lead."""
-
-    kind: Literal["find"]
-    query: Annotated[
-        Words | Annotated[tuple[Words, ...], Field(min_length=1, max_length=8)],
-        WithJsonSchema(
-            {"type": "string", "minLength": 1}
-        ),  # several are for hosts: the union costs each request of a run
-    ]
-    links: bool = False
-
-
-class Read(_ActionValue):
-    """Show a part of the page in full: element `ref`, or all of it; `page` counts from 1; `links` adds where links
-    lead.
-    """
-
-    kind: Literal["read"]
-    ref: Ref | None = None
-    page: int = Field(default=1, ge=1)
-    links: bool = False
-
-
-class ExtractValues(_ActionValue):
-    """Take values of a JSON schema, else of the answer's, off the page and `urls`, each once `click` is clicked."""
-
-    kind: Literal["extract"]
-    wanted: dict[str, Any] | None = None
-    urls: tuple[str, ...] = Field(default=(), max_length=20)
-    click: Ref | None = None
-
-
-class Answer(_ActionValue):
+class Answer(FrozenModel):
     """End the run with an answer, the passage that bears it, and its address; `data` only where the answer has a
     schema.
     """
@@ -225,7 +178,7 @@ class Answer(_ActionValue):
     data: Any = None
 
 
-class GiveUp(_ActionValue):
+class GiveUp(FrozenModel):
     """End the run without an answer, and say why."""
 
     kind: Literal["give_up"]
@@ -274,9 +227,7 @@ def with_targets(action: PageAction, change: Callable[[str], str]) -> PageAction
 
 def is_reading(action: PageAction) -> bool:
     """Whether an action changes nothing of a page."""
-    return isinstance(action, Find | Read | ExtractValues | WaitFor) or (
-        isinstance(action, Tab) and action.op == "list"
-    )
+    return isinstance(action, View | WaitFor) or (isinstance(action, Tab) and action.op == "list")
 
 
 OutcomeKind = Literal[
@@ -296,7 +247,7 @@ OutcomeKind = Literal[
 ]
 
 
-class ActionResult(_ActionValue):
+class ActionResult(FrozenModel):
     """One action and its result.
 
     Attributes:
@@ -320,7 +271,7 @@ class ActionResult(_ActionValue):
         return self.kind == "done"
 
 
-class Outcome(_ActionValue):
+class Outcome(FrozenModel):
     """The result of one decision's actions.
 
     Attributes:
@@ -341,7 +292,7 @@ class Outcome(_ActionValue):
     def texts(self) -> tuple[str, ...]:
         """The texts of all observations in order, the page afterwards last; title and address of a page once."""
         seen = [*(result.seen for result in self.results), self.observation]
-        return without_repeats([one for one in seen if one is not None])
+        return drop_repeats([one for one in seen if one is not None])
 
     @property
     def late(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import TypeVar
 
 import anyio
@@ -60,18 +61,15 @@ async def _arm(window: Window, gate: Gate, action: act.PageAction) -> None:
 async def _do_held(window: Window, gate: Gate, work: Callable[[], Awaitable[Done]]) -> Done:
     """Do the work of an action, and settle anew each time something that it made a page send was agreed to."""
     page, mark = window.page, window.events.mark()
-    lost: PageLost | PageSilent | None = None
     try:
         (result, changed), agreed = await _answer(window, gate, work())
-        try:
+        with suppress(PageLost, PageSilent):  # the look after it says so
             while agreed and window.dialog is None:  # what it waited for is on its way only now
                 window.begin()
                 moved, agreed = await _answer(window, gate, settle(window, page, mark, window.limits.settle))
                 changed = moved or changed
                 if result.kind == "timed_out":
                     result = ActionResult(action=result.action, kind="done", message="done, as the user agreed")
-        except (PageLost, PageSilent) as error:
-            lost = error
     finally:
         with anyio.CancelScope(shield=True):
             if gate.held:  # nobody waits for it any more
@@ -80,8 +78,6 @@ async def _do_held(window: Window, gate: Gate, work: Callable[[], Awaitable[Done
     refused = gate.take_refused()
     if refused and result.kind != "browser_gone":
         return ActionResult(action=result.action, kind="refused", message=_explain(gate, refused)), changed
-    if lost is not None:
-        raise lost
     return result, changed
 
 

@@ -4,27 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from importlib.resources import files
 from typing import Any
-from urllib.parse import urljoin
 
 from playwright.async_api import Error
 
-from browser_agent import actions as act
-from browser_agent.actions import ActionResult
 from browser_agent.browser.page_events import PageEvents
 from browser_agent.browser.window import DialogOpened, PageLost, PageSilent, Window
 from browser_agent.network.secrets import Secrets
-from browser_agent.observation import Observation, OpenDialog
+from browser_agent.observation import Observation, OpenDialog, View
 from browser_agent.observation.capture import Capture, Structure, capture_page, flat_capture
 from browser_agent.observation.inline import UNSEEN, clean
-from browser_agent.observation.observe import Lean, Part, Places, View, list_controls, observe, without_known
-from browser_agent.observation.rows import join_extracted
+from browser_agent.observation.observe import list_controls, observe
 from browser_agent.observation.shorten import NOTHING_BEFORE, Before
-from ctxfold.tokens import count
 
 _LOOKS = 3
 """So often a page is read anew if its document was replaced meanwhile."""
@@ -53,68 +48,23 @@ class Look:
     """How to look at a page.
 
     Attributes:
-        view: which view of it to show.
+        view: what to show of it; None shows what matters.
         need: words of the task; parts that have them come first.
-        acted: whether it was acted on since the last look, so that its changes may be enough.
+        earlier: a look of which the reader knows the lines: if the page is the same, its changes may be enough.
     """
 
-    view: View = field(default_factory=Lean)
+    view: View | None = None
     need: str = ""
-    acted: bool = False
+    earlier: Observation | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Sight:
-    """A page at one moment, and the observation of it, which can be made anew in less room."""
+    """A look at a page: its observation, the view it shows, and `show`, which makes it anew within a token budget."""
 
     seen: Observation
-    capture: Capture
-    how: Look
-    before: Before
-    pages: int
-
-    @property
-    def above(self) -> frozenset[str]:
-        """The lines that the same answer shows already, and that are left out here."""
-        return self.before.above
-
-    @property
-    def alike(self) -> object:
-        """Equal for finds, or reads of one part, that leave out each other's lines; None for any other look."""
-        match self.how.view:
-            case Places(links=links):
-                return links
-            case Part(links=False) as part:
-                return part
-            case _:
-                return None
-
-    async def within(self, room: int, above: frozenset[str] = frozenset()) -> Sight:
-        """This look in `room` o200k tokens, without the lines `above`."""
-        before = replace(self.before, above=above)
-        view, need, pages = self.how.view, self.how.need, self.pages
-        seen = await asyncio.to_thread(
-            observe, self.capture, view=view, need=need, budget=room, pages=pages, before=before
-        )
-        return replace(self, seen=seen, before=before)
-
-
-@dataclass(frozen=True, slots=True)
-class Collected:
-    """The values of several pages, and the observation of them, which can be made anew in less room."""
-
-    seen: Observation
-    pages: tuple[Observation, ...]
-    above: frozenset[str] = frozenset()
-    alike: object = None
-
-    async def within(self, room: int, above: frozenset[str] = frozenset()) -> Collected:
-        """These values in `room` o200k tokens. Nothing shown `above` repeats them."""
-        return replace(self, seen=join_extracted(self.pages, room), above=above)
-
-
-Showing = Sight | Collected
-"""What can be shown in more room or less."""
+    view: View | None
+    show: Callable[[int], Observation]
 
 
 async def look(window: Window, how: Look) -> Sight:
@@ -186,9 +136,13 @@ async def _show(window: Window, capture: Capture, how: Look) -> Sight:
     capture = replace(capture, tabs=window.list_tabs(), notes=_list_notes(window))
     capture = _scrub_capture(window.settings.secrets, capture)
     most, before = window.settings.budget, _find_before(window, capture, how)
-    seen = await asyncio.to_thread(observe, capture, view=how.view, need=how.need, budget=most, before=before)
+
+    def show(room: int) -> Observation:
+        return observe(capture, view=how.view, need=how.need, budget=room, pages=most, before=before)
+
+    seen = await asyncio.to_thread(show, most)
     window.remember(seen)
-    return Sight(seen, capture, how, before, most)
+    return Sight(seen, how.view, show)
 
 
 def _list_notes(window: Window) -> tuple[str, ...]:
@@ -205,12 +159,12 @@ def _list_notes(window: Window) -> tuple[str, ...]:
 
 
 def _find_before(window: Window, capture: Capture, how: Look) -> Before:
-    """What a reader who keeps earlier observations need not be shown again."""
+    """Return what a reader who keeps earlier observations need not be shown again."""
     if not window.settings.keeps:
         return NOTHING_BEFORE
-    last, known = window.last, window.furniture.known_on(capture.url)
-    same = how.acted and last is not None and last.lines and _strip_query(last.url) == _strip_query(capture.url)
-    return Before(last.lines if same and last is not None and capture.dialog is None else None, known)
+    earlier, known = how.earlier, window.furniture.find_known(capture.url)
+    is_same = earlier is not None and _strip_query(earlier.url) == _strip_query(capture.url) and capture.dialog is None
+    return Before(earlier.lines or None if earlier is not None and is_same else None, known)
 
 
 def _strip_query(url: str) -> str:
@@ -258,103 +212,19 @@ def _map_texts(value: Any, change: Callable[[str], str]) -> Any:
     return value
 
 
-async def collect(
-    window: Window,
-    action: act.ExtractValues,
-    do: Callable[[act.PageAction], Awaitable[ActionResult]],
-    read: Callable[[ActionResult], Awaitable[ActionResult]],
-    room: int,
-) -> tuple[ActionResult, Collected | None]:
-    """Extract values from the page, then from each further address of an action, on each after the click it names.
-
-    Args:
-        window: where to act.
-        action: the extraction.
-        do: does one action and waits until the page rests.
-        read: adds its observation to the result of an action that reads.
-        room: the most the values may cost, in o200k tokens.
-
-    Returns:
-        The result, and the values; None if no page was read. It stops at the first page that cannot be opened or read,
-        or when the call has no time left.
-    """
-    here, total = window.page.url, 1 + len(action.urls)
-    single = action.model_copy(update={"urls": (), "click": None})
-    pages: list[Observation] = []
-    unclicked: list[str] = []
-    result = await do(single)
-    for url in ("", *action.urls):
-        result = await do(act.Navigate(kind="navigate", url=urljoin(here, url))) if url else result
-        if result.ok and action.click is not None:
-            clicked = await do(act.Click(kind="click", ref=action.click))
-            unclicked += [] if clicked.ok else [clicked.message]
-        result = await read(result.model_copy(update={"action": single})) if result.ok else result
-        if not result.ok or result.seen is None:
-            break
-        pages.append(result.seen)
-        if window.spent > window.limits.call and len(pages) < total:
-            result = result.model_copy(update={"kind": "timed_out", "message": "no time left"})
-            break
-    message = result.message if result.ok else f"{result.message}; {len(pages)} of {total} pages were read"
-    note = f"not clicked on {len(unclicked)} of {total} pages: {unclicked[0]}" if unclicked else ""
-    taken = Collected(join_extracted(pages, room), tuple(pages)) if pages else None
-    changes = {"action": action, "message": message, "seen": taken.seen if taken is not None else None, "note": note}
-    return result.model_copy(update=changes), taken
+async def share_room(sights: Sequence[Sight], room: int) -> tuple[Observation, ...]:
+    """Show several looks in `room` o200k tokens together: the small ones as they are, the large ones in equal parts."""
+    most = _find_portion([sight.seen.tokens + _GAP for sight in sights], room) - _GAP
+    return tuple(
+        [sight.seen if sight.seen.tokens <= most else await asyncio.to_thread(sight.show, most) for sight in sights]
+    )
 
 
-async def share(sights: Sequence[Showing], room: int) -> tuple[Showing, ...]:
-    """Show several looks in `room` o200k tokens together.
-
-    Each gets the room it wants if all fit; else the small ones get it, and the large ones equal parts. A line of a page
-    that is found or read again is shown once.
-    """
-    whole: list[Showing] = []
-    for sight in sights:
-        above = _find_above(whole, sight)
-        whole.append(await sight.within(room, above) if above & sight.seen.places else sight)
-    shown: list[Showing] = []
-    wanted = [_weigh(whole, number) for number in range(len(whole))]
-    for number, sight in enumerate(whole):
-        above = _find_above(shown, sight)
-        most = _find_portion(wanted[number:], room)
-        fits = wanted[number] <= most and above >= sight.above
-        shown.append(sight if fits else await sight.within(most + _weigh_repeated(shown, sight.seen), above))
-        room -= _weigh(shown, number) + _GAP
-    for number, sight in enumerate(shown):  # what later ones did not use
-        cost = _weigh(shown, number)
-        if cost < wanted[number] and room > _GAP:
-            most = cost + room + _weigh_repeated(shown[:number], sight.seen)
-            shown[number] = await sight.within(most, sight.above)
-            room -= _weigh(shown, number) - cost
-    return tuple(shown)
-
-
-def _find_portion(wanted: Sequence[int], room: int) -> int:
-    """The room of the first: at most an equal part of the room that those which want less leave."""
-    left = max(room, 0)
-    for number, each in enumerate(sorted(wanted)):
-        part = left // (len(wanted) - number)
-        if each > part or each == wanted[0]:
-            return min(wanted[0], part)
-        left -= each
-    return left
-
-
-def _weigh(sights: Sequence[Showing], number: int) -> int:
-    seen = sights[number].seen
-    return seen.tokens - _weigh_repeated(sights[:number], seen)
-
-
-def _weigh_repeated(before: Sequence[Showing], seen: Observation) -> int:
-    """The tokens of the lines of its heading that the look before shows already."""
-    return seen.tokens - count(without_known(seen, before[-1].seen)) if before else 0
-
-
-def _find_above(shown: Sequence[Showing], sight: Showing) -> frozenset[str]:
-    """The lines of the same page in earlier looks that are alike, if they were still there at the last of these."""
-    page = (sight.seen.url, sight.seen.title)
-    above: frozenset[str] = frozenset()
-    for seen in (one.seen for one in shown if sight.alike is not None and one.alike == sight.alike):
-        if (seen.url, seen.title) == page:
-            above = (above & seen.lines) | seen.places
-    return above
+def _find_portion(sizes: Sequence[int], room: int) -> int:
+    """Return the most that one of several texts may cost if all are to fit."""
+    for number, size in enumerate(sorted(sizes)):
+        portion = max(room, 0) // (len(sizes) - number)
+        if size > portion:
+            return portion
+        room -= size
+    return max(sizes, default=0)

@@ -12,7 +12,7 @@ from browser_agent.actions import ActionResult, Outcome, OutcomeKind, Said, Stop
 from browser_agent.actions.asking import Done, do_guarded
 from browser_agent.actions.elements import click, drag, find_element, hover, press, resolve, scroll
 from browser_agent.actions.forms import check, download, fill_form, say_download, select, type_text, upload
-from browser_agent.actions.look import Collected, Look, Showing, collect, look, look_from_outside, share
+from browser_agent.actions.look import Look, Sight, look, look_from_outside, share_room
 from browser_agent.actions.navigate import (
     answer_dialog,
     check_barred,
@@ -23,8 +23,7 @@ from browser_agent.actions.navigate import (
     wait_for,
 )
 from browser_agent.browser.window import DialogOpened, PageLost, PageSilent, Window
-from browser_agent.observation import Observation
-from browser_agent.observation.observe import Fields, Lean, Part, Places, View
+from browser_agent.observation import View
 from ctxfold.errors import BrowserGone
 
 _DIALOGS = 5
@@ -99,35 +98,26 @@ class _Call:
     window: Window
     need: str
     results: list[ActionResult] = field(default_factory=list)
-    sights: dict[int, Showing] = field(default_factory=dict)
+    sights: dict[int, Sight] = field(default_factory=dict)
     moved: bool = False
     ended: bool = False
 
     async def do(self, action: act.PageAction, later: Sequence[act.PageAction]) -> None:
         """Do the next action, and find out whether `later` ones may still be done."""
         window = self.window
-        if isinstance(action, act.ExtractValues) and (action.urls or action.click) and action.wanted is not None:
-            result, taken = await collect(window, action, self._do_one, self._read, window.settings.budget)
-            changed = True
-            if taken is not None:
-                self.sights[len(self.results)] = taken
-        else:
-            result, changed = await _do(window, action)
-            if later and result.ok and _find_view(result.action) != Lean():
-                result = await self._read(result)
+        result, changed = await _do(window, action)
+        if later and result.ok and isinstance(result.action, View):
+            result = await self._read(result, result.action)
         self.results.append(result)
         self.moved = self.moved or changed
         stays = not self.moved or not later or _means_any_page(later[0])
         self.ended = not result.ok or not stays or window.spent > window.limits.call
 
-    async def _do_one(self, action: act.PageAction) -> ActionResult:
-        return (await _do(self.window, action))[0]
-
-    async def _read(self, result: ActionResult) -> ActionResult:
-        """The result of an action that reads, with its observation."""
+    async def _read(self, result: ActionResult, view: View) -> ActionResult:
+        """Return the result of an action that reads, with its observation."""
 
         async def see() -> Done:
-            sight = self.sights[len(self.results)] = await look(self.window, Look(_find_view(result.action), self.need))
+            sight = self.sights[len(self.results)] = await look(self.window, self._plan_look(view))
             return result.model_copy(update={"seen": sight.seen}), False
 
         return (await _catch(self.window, result.action, see))[0]
@@ -137,22 +127,19 @@ class _Call:
         window, results, sights = self.window, self.results, self.sights
         last = results[-1] if results else None
         kind, message = (last.kind, last.message) if last is not None else ("done", "looked")
-        known = self._find_known()
-        if isinstance(sights.get(len(results) - 1), Collected):  # the rows of several pages replace the page
-            sights[len(results)] = sights.pop(len(results) - 1)
-        elif known is None and kind != "browser_gone":
-            view = _find_view(last.action) if last is not None and last.ok else Lean()
-            kind, message = await self._look(Look(view, self.need, bool(results) and not whole), kind, message)
+        if kind != "browser_gone":
+            view = last.action if last is not None and last.ok and isinstance(last.action, View) else None
+            kind, message = await self._look(self._plan_look(view, whole or kind == "unknown_ref"), kind, message)
         if kind == "done" and skipped:
             kind, why = self._explain_skipped(skipped)
             message = f"{message}; {why}"
-        shared = await share(tuple(sights.values()), window.settings.budget)
-        seen = {number: sight.seen for number, sight in zip(sights, shared, strict=True)}
+        shared = await share_room(tuple(sights.values()), window.settings.budget)
+        seen = dict(zip(sights, shared, strict=True))
         scrub = window.settings.secrets.scrub
         return Outcome(
             kind=kind,
             message=scrub(message),
-            observation=seen.pop(len(results), known),
+            observation=seen.pop(len(results), None),
             results=tuple(
                 result.model_copy(update={"message": scrub(result.message), "seen": seen.get(number)})
                 for number, result in enumerate(results)
@@ -161,11 +148,12 @@ class _Call:
             downloads=window.downloads.take(),
         )
 
-    def _find_known(self) -> Observation | None:
-        """The last look, where it shows the page because nothing was done since."""
-        window, results = self.window, self.results
-        kept = window.last is not None and window.last.view == "page" and window.controls.now is window.last.refs
-        return window.last if kept and len(results) == 1 and results[0].kind == "unknown_ref" else None
+    def _plan_look(self, view: View | None, whole: bool = False) -> Look:
+        """Return how to look at the page: in full, or for what changed since this call showed the same part of it."""
+        earlier = self.window.last if view is None and self.results and not whole else None
+        if isinstance(view, act.Read) and not view.links:
+            earlier = next((sight.seen for sight in reversed(self.sights.values()) if sight.view == view), None)
+        return Look(view, self.need, earlier)
 
     async def _look(self, how: Look, kind: OutcomeKind, message: str) -> tuple[OutcomeKind, str]:
         """Look at the page after the actions. Returns the kind and message of the call, as the page may be lost."""
@@ -201,19 +189,6 @@ def _means_any_page(action: act.PageAction) -> bool:
     return isinstance(
         action, act.Navigate | act.Back | act.WaitFor | act.Find | act.ExtractValues | act.Read | act.Scroll
     )
-
-
-def _find_view(action: act.PageAction) -> View:
-    """The view of the page that an action asks for."""
-    match action:
-        case act.Find(query=query, links=links):
-            return Places((query,) if isinstance(query, str) else query, links)
-        case act.Read(ref=ref, page=page, links=links):
-            return Part(ref, page, links)
-        case act.ExtractValues(wanted=dict() as wanted):
-            return Fields(wanted)
-        case _:
-            return Lean()
 
 
 async def _do(window: Window, action: act.PageAction) -> Done:

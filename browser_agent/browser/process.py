@@ -22,9 +22,9 @@ import playwright
 from playwright.async_api import Browser as Chromium
 from playwright.async_api import Error, Playwright, ProxySettings, async_playwright
 
-from browser_agent.browser.reaper import Reaper
+from browser_agent.browser.reaper import Reaper, find_marked
 from ctxfold.cli.doctor import HealthCheck
-from ctxfold.config import NODE, child_environment, driver_program, kept_from_children, node_at
+from ctxfold.config import NODE, child_environment, driver_program, list_private_variables, node_at
 from ctxfold.errors import BrowserGone, BrowserMissing
 
 # Playwright hands its driver the whole environment, and has no argument against that. It does let us name the program
@@ -84,7 +84,7 @@ def _hold_script(held: ExitStack) -> None:
     if sys.platform == "win32" or not os.access(node, os.X_OK):
         return
     script = Path(held.enter_context(tempfile.TemporaryDirectory(prefix="ctxfold-driver-"))) / _SCRIPT
-    dropped = " ".join(f"-u {shlex.quote(name)}" for name in (*kept_from_children(), NODE))
+    dropped = " ".join(f"-u {shlex.quote(name)}" for name in (*list_private_variables(), NODE))
     script.write_text(f'#!/bin/sh\nexec env {dropped} {shlex.quote(str(node))} "$@"\n', encoding="utf-8")
     script.chmod(0o700)
     if os.access(script, os.X_OK):
@@ -276,7 +276,8 @@ async def start_browser(plan: LaunchPlan, report: Report) -> BrowserProcess:
             return BrowserProcess(driver, await _connect(driver, plan.endpoint), reaper, folder, None)
         reaper.tell("mark", folder.name)
         chromium, executable = await _launch(driver, plan, folder, report)
-        await _entrust(chromium, reaper)
+        for profile in filter(None, find_marked([folder.name]).values()):
+            reaper.tell("folder", profile)
         return BrowserProcess(driver, chromium, reaper, folder, executable)
     except BaseException:
         with anyio.CancelScope(shield=True):
@@ -364,16 +365,3 @@ def _find_reason(message: str) -> str:
     """Why a browser did not start: its own last word, else Playwright's first."""
     last = _FATAL.search(message) or _ERR.search(message)
     return (last[1] if last is not None else message.strip().splitlines()[0])[:160].rstrip(" .")
-
-
-async def _entrust(chromium: Chromium, reaper: Reaper) -> None:
-    """Give the reaper the browser's process and its profile folder, as the browser itself names them."""
-    session = await chromium.new_browser_cdp_session()
-    processes = (await session.send("SystemInfo.getProcessInfo"))["processInfo"]
-    for process in processes:
-        if process["type"] == "browser":
-            reaper.tell("pid", process["id"])
-    command: str = (await session.send("SystemInfo.getInfo"))["commandLine"]
-    for profile in re.findall(r"--user-data-dir=(\S+)", command):
-        reaper.tell("folder", profile)
-    await session.detach()

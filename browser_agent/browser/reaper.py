@@ -21,6 +21,9 @@ _SWEEP = 2.0
 """Seconds in which folders are removed again and again: processes that are ending still write to them."""
 _TICK = 0.05
 """Seconds between two looks at processes and folders that should go."""
+_OF_WINDOWS = 'Get-CimInstance Win32_Process | ForEach-Object { "$($_.ProcessId) $($_.CommandLine)" }'
+_LISTING = ["powershell", "-Command", _OF_WINDOWS] if sys.platform == "win32" else ["ps", "-axo", "pid=,command="]
+"""The command that lists processes with their arguments where there is no /proc."""
 
 
 class Reaper:
@@ -38,12 +41,8 @@ class Reaper:
             env=dict(environment),
         )
 
-    def tell(self, kind: Literal["folder", "pid", "mark"], value: str | int) -> None:
-        """Have the child remove a folder, end a process with its group, or end those with `value` in their command
-        line.
-
-        The last is for a browser that is still starting as we die.
-        """
+    def tell(self, kind: Literal["folder", "mark"], value: str) -> None:
+        """Have the child remove a folder, or end the processes with `value` at the end of an argument."""
         self._write({kind: value})
 
     def reap(self, timeout: float = GRACE + _SWEEP + 1.0) -> None:
@@ -75,43 +74,35 @@ def _main() -> None:
         if number is not None:
             signal.signal(number, signal.SIG_IGN)
     folders: list[str] = []
-    pids: dict[int, str] = {}  # with the moment each was born: a number may be given to another process later
     marks: list[str] = []
     grace = GRACE
     for line in sys.stdin.buffer:
         order = json.loads(line)
         if "folder" in order:
             folders += [order["folder"], *_find_sockets(order["folder"])]
-        if "pid" in order:
-            pids[order["pid"]] = _birth(order["pid"])
         if "mark" in order:
             marks.append(order["mark"])
         if "now" in order:
             grace = 0.0
-    for pid, profile in _find_marked(marks):
-        pids[pid] = _birth(pid)
-        if profile:
-            folders.append(profile)
-    _wait_gone(pids, grace)
-    folders += [beside for folder in folders for beside in _find_sockets(folder)]
-    for pid, birth in pids.items():
-        if _birth(pid) == birth:
-            _end(pid)
+    until = time.monotonic() + grace
+    while (running := find_marked(marks)) and time.monotonic() < until:
+        time.sleep(_TICK)
+    for pid, profile in running.items():
+        folders += [profile, *_find_sockets(profile)] if profile else []
+        _end(pid)
     _remove(folders)
 
 
-def _find_marked(marks: Iterable[str]) -> list[tuple[int, str]]:
-    """Processes with one of `marks` among their arguments, and the profile folder each was given."""
+def find_marked(marks: Iterable[str]) -> dict[int, str]:
+    """Return the processes with an argument that ends with one of `marks`, and the profile folder each was given."""
     wanted = tuple(marks)
-    found: list[tuple[int, str]] = []
-    for pid, arguments in _processes():
-        if any(argument.endswith(mark) for argument in arguments for mark in wanted):
-            profile = next((a.partition("=")[2] for a in arguments if a.startswith("--user-data-dir=")), "")
-            found.append((pid, profile))
-    return found
+    found = [(pid, arguments) for pid, arguments in _list_processes() if any(a.endswith(wanted) for a in arguments)]
+    profiles = ((pid, (a.partition("=")[2] for a in args if a.startswith("--user-data-dir="))) for pid, args in found)
+    return {pid: next(named, "") for pid, named in profiles}
 
 
-def _processes() -> Iterable[tuple[int, list[str]]]:
+def _list_processes() -> Iterable[tuple[int, list[str]]]:
+    """List the processes of this machine, each with its arguments."""
     proc = Path("/proc")
     if proc.is_dir():
         for entry in proc.iterdir():
@@ -120,44 +111,21 @@ def _processes() -> Iterable[tuple[int, list[str]]]:
                     raw = (entry / "cmdline").read_bytes()
                     yield int(entry.name), raw.decode(errors="replace").rstrip("\0").split("\0")
         return
-    if sys.platform == "win32":
-        return
-    listing = subprocess.run(["ps", "-axo", "pid=,command="], capture_output=True, text=True, check=False).stdout
+    listing = subprocess.run(_LISTING, capture_output=True, text=True, check=False).stdout
     for line in listing.splitlines():
         pid, _, command = line.strip().partition(" ")
-        yield int(pid), command.split(" ")
+        yield int(pid), command.split()
 
 
 def _find_sockets(profile: str) -> list[str]:
-    """The folder of the socket that a profile's browser listens on: it is outside the profile, and a kill leaves it."""
+    """Return the folder of the socket that a profile's browser listens on: it is outside the profile, and a kill
+    leaves it.
+    """
     with contextlib.suppress(OSError):
         socket = Path(profile, "SingletonSocket").readlink()
         if socket.parent.name.lstrip(".").startswith(("org.chromium.", "com.google.Chrome.", "com.microsoft.")):
             return [str(socket.parent)]
     return []
-
-
-def _birth(pid: int) -> str:
-    """When process `pid` began, as the system writes it; empty for no such process."""
-    stat = Path(f"/proc/{pid}/stat")
-    if Path("/proc/self/stat").exists():
-        with contextlib.suppress(OSError):
-            state, *fields = stat.read_text().rpartition(") ")[2].split()
-            return "" if state == "Z" else fields[18]
-        return ""
-    if sys.platform == "win32":
-        command = ["wmic", "process", "where", f"ProcessId={pid}", "get", "CreationDate"]
-    else:
-        command = ["ps", "-o", "lstart=", "-p", str(pid)]
-    with contextlib.suppress(OSError):
-        return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
-    return ""
-
-
-def _wait_gone(pids: Mapping[int, str], seconds: float) -> None:
-    until = time.monotonic() + seconds
-    while time.monotonic() < until and any(birth and _birth(pid) == birth for pid, birth in pids.items()):
-        time.sleep(_TICK)
 
 
 def _end(pid: int) -> None:

@@ -79,13 +79,13 @@ class Controls:
         if old is None:
             return None
         words = set(old.name.lower().split())
-        alike = {
-            control.ref: len(words) + 1 if control.name == old.name else len(words & set(control.name.lower().split()))
-            for control in self.now.values()
-            if control.role == old.role and control.name
-        }
-        best = max(alike, key=lambda each: alike[each], default="")
-        return self.now[best] if alike.get(best) else None
+
+        def likeness(control: Control) -> int:
+            return len(words) + 1 if control.name == old.name else len(words & set(control.name.lower().split()))
+
+        alike = [control for control in self.now.values() if control.role == old.role and control.name]
+        best = max(alike, key=likeness, default=None)
+        return best if best is not None and likeness(best) else None
 
     def find_successor(self, ref: str) -> Control | None:
         """The control that the page drew anew for one the caller knew: the only one of its role and name, in both."""
@@ -293,7 +293,7 @@ class Window:
         """Take `observation` as the last one: its refs are the ones that live now."""
         self.controls.learn(observation.refs, self._page.url)
         self.last = observation
-        self.furniture = self.furniture.after(observation)
+        self.furniture = self.furniture.add_page(observation)
 
     def note_title(self, title: str) -> None:
         """Note the title of the current tab."""

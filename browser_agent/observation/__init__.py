@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -12,15 +12,14 @@ BUDGET = 2000
 """What an observation costs at most, in o200k tokens, if not said otherwise."""
 
 
-class _Value(BaseModel):
+class FrozenModel(BaseModel):
+    """A value that is checked as it is made, and never changes."""
+
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class Control(_Value):
-    """One element that can be acted on. The `value` of a password field is dots.
-
-    `submits`: it sends a form by POST, according to the page's document.
-    """
+class Control(FrozenModel):
+    """One element that can be acted on. The `value` of a password field is dots."""
 
     ref: str
     role: str
@@ -28,10 +27,9 @@ class Control(_Value):
     value: str = ""
     states: tuple[str, ...] = ()
     url: str = ""
-    submits: bool = False
 
 
-class Link(_Value):
+class Link(FrozenModel):
     """One link.
 
     `url` is absolute; `section` is the title of its section, "" before the first; `main`: it is in the page's main part
@@ -45,7 +43,7 @@ class Link(_Value):
     main: bool = True
 
 
-class PageSection(_Value):
+class PageSection(FrozenModel):
     """A stretch of the main text under one heading, or under one defined term.
 
     `level` is 1 to 6 for headings and 7 for a defined term (`dt`/`dd`); `defined_name` is the name a definition
@@ -60,7 +58,7 @@ class PageSection(_Value):
     text: str = ""
 
 
-class SearchBox(_Value):
+class SearchBox(FrozenModel):
     """The site's search, if an address alone asks it: where its form goes, the field's parameter, the form's hidden
     fields.
     """
@@ -76,14 +74,14 @@ class SearchBox(_Value):
         return urlunsplit((*parts[:3], urlencode([*others, (self.param, words)]), ""))
 
 
-class IndexedPage(_Value):
+class IndexedPage(FrozenModel):
     """A page that a site's search index knows."""
 
     url: str
     title: str
 
 
-class IndexedWord(_Value):
+class IndexedWord(FrozenModel):
     """A word of a search, and the pages that have it, by their place in `SiteIndex.pages`; in `titled` as a word of a
     title.
     """
@@ -93,32 +91,21 @@ class IndexedWord(_Value):
     titled: tuple[int, ...] = ()
 
 
-class SiteIndex(_Value):
+class SiteIndex(FrozenModel):
     """The part of a site's search index that concerns one search: all its pages, and the pages that have each word."""
 
     pages: tuple[IndexedPage, ...]
     words: tuple[IndexedWord, ...]
 
 
-class PageCut(_Value):
-    """A stretch that the text leaves out.
-
-    `what` describes it, `ref` expands it with Read, `page` is its first page when the whole page is read.
-    """
-
-    what: str
-    ref: str | None = None
-    page: int | None = None
-
-
-class OpenDialog(_Value):
+class OpenDialog(FrozenModel):
     """A dialog that blocks the page until it is answered. An observation made then holds little else."""
 
     kind: Literal["alert", "confirm", "prompt", "beforeunload"]
     message: str
 
 
-class TabInfo(_Value):
+class TabInfo(FrozenModel):
     """One open tab; `index` counts from 1."""
 
     index: int
@@ -127,7 +114,7 @@ class TabInfo(_Value):
     current: bool
 
 
-class Extracted(_Value):
+class Extracted(FrozenModel):
     """What a page gave for a JSON schema: the value, None if the page has nothing of it, and the names that the page
     does not have.
     """
@@ -136,7 +123,52 @@ class Extracted(_Value):
     missing: tuple[str, ...] = ()
 
 
-class Observation(_Value):
+Ref = Annotated[
+    str,
+    Field(
+        min_length=1,
+        max_length=200,
+        description='Element ref such as e12, or name such as Save or button "Save".',
+        json_schema_extra={"examples": ["e12"]},
+    ),
+]
+"""An element: its ref from the last observation, or its name on the page when its turn comes."""
+
+
+class Find(FrozenModel):
+    """Show the places of the page that hold these words, with their refs; `links` adds where links lead."""
+
+    # `kind` has no default: the JSON schema shown to a model would call it optional, while validation demands it.
+    kind: Literal["find"]
+    query: str = Field(min_length=1)
+    links: bool = False
+
+
+class Read(FrozenModel):
+    """Show a part of the page in full: element `ref`, or all of it; `page` counts from 1; `links` adds where links
+    lead.
+    """
+
+    kind: Literal["read"]
+    ref: Ref | None = None
+    page: int = Field(default=1, ge=1)
+    links: bool = False
+
+
+class ExtractValues(FrozenModel):
+    """Take values of a JSON schema, else of the answer's, off the page."""
+
+    kind: Literal["extract"]
+    wanted: dict[str, Any] | None = None
+
+
+View = Find | Read | ExtractValues
+"""What to show of a page: places, a heading or element with the text under it, or values. Without one, a page is pruned
+to what matters.
+"""
+
+
+class Observation(FrozenModel):
     """One look at a page.
 
     Attributes:
@@ -151,10 +183,9 @@ class Observation(_Value):
         refs: every control that the browser reports, also those that `text` leaves out. A ref lives for one
             observation.
         index: the site's search index, if the page has it, as some results pages do.
-        cut: the stretches that `text` leaves out.
+        is_cut: whether `text` leaves stretches of the page out.
         lines: all lines of the page.
-        places: the lines that the next find or read in one answer leaves out, as `text` has them.
-        standing: the names of lines of menus and of links alone, by which they are known again on other pages.
+        menu: the lines around its main part, which other pages of the site may have too.
     """
 
     url: str
@@ -173,10 +204,9 @@ class Observation(_Value):
     sections: tuple[PageSection, ...] = Field(default=(), repr=False)
     search: SearchBox | None = None
     index: SiteIndex | None = Field(default=None, repr=False)
-    cut: tuple[PageCut, ...] = ()
+    is_cut: bool = False
     dialog: OpenDialog | None = None
     tabs: tuple[TabInfo, ...] = ()
     extracted: Extracted | None = None
     lines: frozenset[str] = Field(default=frozenset(), repr=False, exclude=True)
-    places: frozenset[str] = Field(default=frozenset(), repr=False, exclude=True)
-    standing: tuple[str, ...] = Field(default=(), repr=False, exclude=True)
+    menu: tuple[str, ...] = Field(default=(), repr=False, exclude=True)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import groupby
+from typing import NamedTuple
 
 from browser_agent.observation import PageSection
 from browser_agent.observation.inline import FIELDS, INLINE, INTERACTIVE, REF, clean, is_actionable, is_inline, render
@@ -13,7 +17,6 @@ _REGIONS = {
     "banner": "header", "navigation": "nav", "contentinfo": "footer", "complementary": "aside", "main": "main",
     "search": "search", "dialog": "dialog", "alertdialog": "dialog", "alert": "dialog", "status": "dialog",
 }  # fmt: skip
-_ROWS = frozenset({"row"})
 _ITEMS = frozenset({"listitem", "treeitem", "menuitem", "option", "article", "tab"})
 _BARS = frozenset({"menubar", "menu", "tablist", "toolbar", "radiogroup", "listbox", "tree", "group"})
 _BRIEF = frozenset({"nav", "header", "footer"})
@@ -51,21 +54,20 @@ class Block:
     """
 
     text: str
+    refs: tuple[str, ...]
+    links: int
+    controls: int
     region: str
+    group: Group | None
+    indent: int
     section: str
-    level: int = 0
-    group: Group | None = None
-    row: int = 0
-    refs: tuple[str, ...] = ()
-    links: int = 0
-    controls: int = 0
-    ref: str | None = None
-    indent: int = 0
-    head: bool = False
+    level: int
+    row: int
+    ref: str | None
+    head: bool
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
+class _Place(NamedTuple):
     """The part of the page that a node is in."""
 
     region: str = "body"
@@ -80,35 +82,21 @@ class _Writer:
     blocks: list[Block] = field(default_factory=list)
     section: str = ""
     groups: int = 0
-    rows: dict[int, int] = field(default_factory=dict)
+    rows: Counter[int] = field(default_factory=Counter)
 
-    def put(
-        self, nodes: list[Node], place: _Place, *, prefix: str = "", ref: str | None = None, level: int = 0
-    ) -> None:
+    def put(self, nodes: Sequence[Node], place: _Place, ref: str | None, prefix: str = "", level: int = 0) -> None:
+        """Add the line of some nodes as a block."""
         line = render(nodes)
         if not line.text:
             return
         if level:
             self.section = line.text if not line.refs else render(nodes, refs=False).text
-        row = 0
-        if place.group is not None:
-            row = self.rows.get(place.group.id, 0)
-            self.rows[place.group.id] = row + 1
-        self.blocks.append(
-            Block(
-                prefix + line.text,
-                place.region,
-                self.section,
-                level,
-                place.group,
-                row,
-                line.refs,
-                line.links,
-                line.controls,
-                ref,
-                place.indent,
-            )
-        )
+        cells = nodes[0].children if nodes[0].role == "row" else ()
+        is_head = bool(cells) and all(cell.role == "columnheader" for cell in cells)
+        group = place.group.id if place.group is not None else 0
+        where = (*place, self.section, level, self.rows[group], ref, is_head)
+        self.blocks.append(Block(prefix + line.text, line.refs, line.links, line.controls, *where))
+        self.rows[group] += 1
 
     def group(self, node: Node, kind: str) -> Group:
         self.groups += 1
@@ -122,7 +110,7 @@ def blocks(root: Node) -> tuple[Block, ...]:
     told = {ref for block in writer.blocks for ref in block.refs}
     missed = [_bare(node) for node in root.walk() if is_actionable(node) and node.ref not in told]
     for start in range(0, len(missed), _LOOSE):  # such as a whole table that can be clicked
-        writer.put(missed[start : start + _LOOSE], _Place())
+        writer.put(missed[start : start + _LOOSE], _Place(), None)
     return tuple(writer.blocks)
 
 
@@ -166,21 +154,24 @@ def _bare(node: Node) -> Node:
     return replace(node, children=(), role=node.role if node.role in INTERACTIVE else "generic", clickable=True)
 
 
-def _flow(writer: _Writer, nodes: tuple[Node, ...], place: _Place, ref: str | None = None) -> None:
+def _flow(writer: _Writer, nodes: Sequence[Node], place: _Place, ref: str | None = None) -> None:
     """Write `nodes`, joining neighbours that belong in one line. `ref` addresses what holds them."""
-    line: list[Node] = []
     boxes = _are_boxes(nodes)
-    for node in nodes:
-        if node.role in INLINE and _one_line(node) and not (boxes and node.role == "generic") and not _is_long(node):
-            line.append(node)
-            continue
-        writer.put(line, place, ref=line[0].ref if len(line) == 1 else ref)
-        line = []
-        _block(writer, node, place)
-    writer.put(line, place, ref=line[0].ref if len(line) == 1 else ref)
+    for is_word, run in groupby(nodes, key=lambda node: not (boxes and node.role == "generic") and _is_word(node)):
+        if is_word:
+            line = list(run)
+            writer.put(line, place, line[0].ref if len(line) == 1 else ref)
+        else:
+            for node in run:
+                _block(writer, node, place)
 
 
-def _are_boxes(nodes: tuple[Node, ...]) -> bool:
+def _is_word(node: Node) -> bool:
+    """Return whether `node` may share a line with its neighbours."""
+    return node.role in INLINE and _one_line(node) and not _is_long(node)
+
+
+def _are_boxes(nodes: Sequence[Node]) -> bool:
     """Return whether the plain elements among `nodes` are boxes: there are several, and no text runs between them."""
     return sum(node.role == "generic" for node in nodes) > 1 and not any(node.role == "text" for node in nodes)
 
@@ -202,25 +193,24 @@ def _is_long(node: Node) -> bool:
 def _block(writer: _Writer, node: Node, place: _Place) -> None:
     region = _REGIONS.get(node.role)
     if region is not None:
-        _region(writer, node, region)
+        text = [Node("text", text=node.text)] if node.text else []
+        _flow(writer, [*node.children, *text], _Place(region), node.ref)
     elif node.role == "heading":
         level = next((int(s[6:]) for s in node.states if s.startswith("level=") and s[6:].isdigit()), 2)
-        writer.put([node], replace(place, group=None), prefix="#" * min(level, 6) + " ", ref=node.ref, level=level)
+        writer.put([node], place._replace(group=None), node.ref, "#" * min(level, 6) + " ", level)
     elif node.role in {"table", "grid", "treegrid"}:
         _table(writer, node, place)
     elif node.role == "list":
         _list(writer, node, place)
-    elif node.role in _ROWS:
-        writer.put([node], place, ref=node.ref)
     elif node.role in _ITEMS:
         _item(writer, node, place)
     elif node.role == "term":
-        writer.put([node], place, ref=node.ref, level=_TERM)
+        writer.put([node], place, node.ref, level=_TERM)
     elif node.role == "iframe":
-        writer.put([replace(node, children=())], place, ref=node.ref)
+        writer.put([replace(node, children=())], place, node.ref)
         _flow(writer, node.children, place)
-    elif _one_line(node):
-        writer.put([node], place, ref=node.ref)
+    elif node.role == "row" or _one_line(node):
+        writer.put([node], place, node.ref)
     else:
         _container(writer, node, place)
 
@@ -229,12 +219,12 @@ def _container(writer: _Writer, node: Node, place: _Place) -> None:
     """Write a node that only holds others: first its own words, then theirs."""
     bare = replace(node, children=())
     if node.clickable or node.role in _BARS or node.name:
-        writer.put([bare], place, ref=node.ref)
+        writer.put([bare], place, node.ref)
     rows = [child.role for child in node.children]
     alike = len(rows) >= _ALIKE and len(set(rows)) == 1 and place.group is None and rows[0] not in _WORDS
-    inside = replace(place, group=writer.group(node, "item")) if alike and _same_shape(node) else place
+    inside = place._replace(group=writer.group(node, "item")) if alike and _same_shape(node) else place
     if node.text:
-        writer.put([Node("text", text=node.text)], place)
+        writer.put([Node("text", text=node.text)], place, None)
     _flow(writer, node.children, inside, node.ref)
 
 
@@ -244,56 +234,34 @@ def _same_shape(node: Node) -> bool:
     return max(shapes.count(shape) for shape in set(shapes)) * 3 >= len(shapes) * 2
 
 
-def _region(writer: _Writer, node: Node, region: str) -> None:
-    _flow(writer, node.children, _Place(region), node.ref)
-    if node.text:
-        writer.put([Node("text", text=node.text)], _Place(region))
-
-
 def _table(writer: _Writer, node: Node, place: _Place) -> None:
-    group = writer.group(node, "row")
-    inside = replace(place, group=group)
-    stack = list(reversed(node.children))
-    if node.name:
-        writer.put([replace(node, children=(), ref=None)], place)
-    while stack:
-        child = stack.pop()
-        if child.role == "row":
-            start = len(writer.blocks)
-            writer.put([child], inside, ref=child.ref)
-            if len(writer.blocks) > start and child.children and all(c.role == "columnheader" for c in child.children):
-                writer.blocks[-1] = replace(writer.blocks[-1], head=True)
-        elif child.role == "rowgroup":
-            stack.extend(reversed(child.children))
-        elif child.role == "caption":
-            if not node.name:
-                writer.put([child], place)
-        else:
-            _flow(writer, (child,), inside)
+    """Write a table: its name or caption, then each row in a line."""
+    inside = place._replace(group=writer.group(node, "row"))
+    captions = [child for child in node.children if child.role == "caption"]
+    for title in [replace(node, children=(), ref=None)] if node.name else captions:
+        writer.put([title], place, None)
+    _flow(writer, [child for child in node.children if child.role != "caption"], inside)
 
 
 def _list(writer: _Writer, node: Node, place: _Place) -> None:
-    """A list: short items share a line, others have one each."""
+    """Write a list: short items share a line, others have one each."""
     brief = place.region in _BRIEF or (
         all(is_inline(item) for item in node.children) and len(render(node.children).text) <= _SHORT_LIST
     )
-    inside = place if brief else replace(place, group=writer.group(node, "item"))
-    run: list[Node] = []
-    for child in node.children:
-        if brief and is_inline(child):
-            run.append(child)
-            continue
-        _bar(writer, run, place, node.ref)
-        run = []
-        _block(writer, child, inside)
-    _bar(writer, run, place, node.ref)
+    inside = place if brief else place._replace(group=writer.group(node, "item"))
+    for is_short, run in groupby(node.children, key=lambda child: brief and is_inline(child)):
+        if is_short:
+            _bar(writer, list(run), place, node.ref)
+        else:
+            for child in run:
+                _block(writer, child, inside)
 
 
 def _bar(writer: _Writer, items: list[Node], place: _Place, ref: str | None) -> None:
     """Short items in one line, a few of them in each."""
     for start in range(0, len(items), _BAR):
         bar = Node("bar", children=tuple(items[start : start + _BAR]))
-        writer.put([bar], place, prefix="- " if place.region not in _BRIEF else "", ref=ref)
+        writer.put([bar], place, ref, "- " if place.region not in _BRIEF else "")
 
 
 def _item(writer: _Writer, node: Node, place: _Place) -> None:
@@ -303,63 +271,45 @@ def _item(writer: _Writer, node: Node, place: _Place) -> None:
     while rest and is_inline(rest[0]):
         lead.append(rest.pop(0))
     own = replace(node, children=tuple(lead))
-    writer.put([own], place, prefix="- ", ref=node.ref)
+    writer.put([own], place, node.ref, "- ")
     if rest:
-        _flow(writer, tuple(rest), replace(place, indent=place.indent + 1), node.ref)
+        _flow(writer, tuple(rest), place._replace(indent=place.indent + 1), node.ref)
 
 
-# A snapshot tells each piece of a line apart, and not whether a space stood between them: `queue.` and `Empty` are one
-# name. The document's own lines say.
+# A snapshot has each piece of a line apart, and not whether a space is between them: `queue.` and `Empty` are one name.
+# The document's own lines have the spaces.
 
 
 def respace(blocks: Sequence[Block], sections: Iterable[PageSection]) -> tuple[Block, ...]:
-    """`blocks` with the spaces of the document's lines, where a line has the same letters."""
-    lines = {_squashed(line): line for line in _lines(sections) if " " in line or len(line) > 1}
-    return tuple(_respaced(block, lines) for block in blocks)
+    """Return blocks with the spaces of the document's lines, where a line has the same letters and the same numbers."""
+    texts = (text for section in sections for text in (section.title, section.text))
+    lines = {_squash(line): line for text in texts for line in map(clean, text.split("\n")) if len(line) > 1}
+    return tuple(
+        replace(block, text=_respace_text(block.text, lines), section=_respace_text(block.section, lines))
+        for block in blocks
+    )
 
 
-def _lines(sections: Iterable[PageSection]) -> Iterable[str]:
-    for section in sections:
-        for text in (section.title, section.text):
-            yield from (clean(line) for line in text.split("\n"))
-
-
-def _respaced(block: Block, lines: Mapping[str, str]) -> Block:
-    text, section = _as_in(block.text, lines), _as_in(block.section, lines)
-    return block if text == block.text and section == block.section else replace(block, text=text, section=section)
-
-
-def _as_in(text: str, lines: Mapping[str, str]) -> str:
-    """`text` with the spaces of the line that has its letters; as it is where none has."""
+def _respace_text(text: str, lines: Mapping[str, str]) -> str:
     lead = len(text) - len(text.lstrip("#- "))
-    plain = REF.sub("", text[lead:])
-    line = lines.get(_squashed(plain))
-    return text if line is None or line == plain else text[:lead] + _laid_on(text[lead:], line)
-
-
-def _laid_on(text: str, line: str) -> str:
-    """The letters and refs of `text` with the spaces of `line`, which has the same letters. Numbers of two elements
-    stay apart: `1` and a link `2` are no `12`.
-    """
-    made: list[str] = []
-    at = 0
-    last, gap = "", False
-    for place, part in enumerate(REF.split(text)):
+    parts = REF.split(text[lead:])
+    plain = "".join(parts[::2])
+    line = lines.get(_squash(plain))
+    if line is None or _NUMBER.findall(line) != _NUMBER.findall(plain):
+        return text
+    if len(parts) == 1:
+        return text[:lead] + line
+    end = 0
+    for place, part in enumerate(parts):
         if place % 2:
-            made.append(f"[{part}]")
-            continue
-        for letter in part:
-            if letter.isspace():
-                gap = True
-                continue
-            spaced = at < len(line) and line[at].isspace()
-            if spaced or (gap and last.isdigit() and letter.isdigit()):
-                made.append(" ")
-            made.append(letter)
-            at += 1 + spaced
-            last, gap = letter, False
-    return "".join(made)
+            parts[place] = f"[{part}]"
+        elif found := re.compile(rf"(?:\s*\S){{{len(_squash(part))}}}").match(line, end):
+            parts[place], end = found[0], found.end()
+    return text[:lead] + "".join(parts)
 
 
-def _squashed(text: str) -> str:
+_NUMBER = re.compile(r"\d+")
+
+
+def _squash(text: str) -> str:
     return "".join(text.split())

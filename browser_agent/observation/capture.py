@@ -6,7 +6,7 @@ import asyncio
 import json
 import re
 from collections import Counter
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from importlib.resources import files
@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from browser_agent.observation import OpenDialog, PageSection, SearchBox, SiteIndex, TabInfo
 from browser_agent.observation.inline import cut, is_actionable
-from browser_agent.observation.masks import FIELD_LINES, IS_PASSWORD, mask_passwords
+from browser_agent.observation.masks import IS_PASSWORD, mask_passwords
 from ctxfold.log.page import Node
 
 _ICON_SCRIPT = files("browser_agent.observation").joinpath("icon.js").read_text(encoding="utf-8")
@@ -25,11 +25,12 @@ _REF = re.compile(r" \[ref=([^\]]+)\]")
 _WORDLESS = re.compile(
     r"^( *)- (?:button|menuitem|tab|(?:generic|img|listitem|cell|gridcell)(?=.* \[cursor=))((?: \[[^\]]*\])+):?$"
 )
+_ROLE = re.compile(r"^( *- \w+)")
 _NAMED = re.compile(r'^ *- generic "')
 _BARE = re.compile(r"^ *- (?:generic|img)(?: \[[^\]]*\])*:?$")
 _UNSAFE = re.compile(r"[^\w#.-]+")
-_ICONS, _EDITORS, _FIXED_FIELDS = 80, 10, 60
-"""Elements that are asked for the name of their icon, for the text of their editor, and whether they are read-only."""
+_ICONS, _EDITORS = 80, 10
+"""Elements that are asked for the name of their icon, and for the text of their editor."""
 _ICON_NAME = 40
 """Characters of an icon's name."""
 _ELEMENT_SECONDS, _FRAME_SECONDS, _PART_SECONDS = 2.0, 0.5, 2.0
@@ -38,32 +39,33 @@ read.
 """
 
 
-async def _ask_elements(page: Page, lines: Sequence[str], script: str) -> list[str]:
-    """Return what the elements of snapshot lines answer to a script; "" for one that went away."""
+async def _add_answers(
+    page: Page, lines: list[str], numbers: Sequence[int], script: str, write: Callable[[str, str], str]
+) -> None:
+    """Ask the elements of some lines of a snapshot by a script, and write what they answer into their lines."""
 
-    async def ask(line: str) -> str:
-        ref = _REF.search(line)
+    async def ask(number: int) -> str:
+        ref = _REF.search(lines[number])
         try:
             async with asyncio.timeout(_ELEMENT_SECONDS):
                 return str(await page.get_by_ref(ref[1]).evaluate(script)) if ref else ""
         except (Error, TimeoutError):
             return ""  # the next look shows what replaced it
 
-    return list(await asyncio.gather(*map(ask, lines)))
+    for number, answer in zip(numbers, await asyncio.gather(*map(ask, numbers)), strict=True):
+        lines[number] = write(lines[number], answer) if answer else lines[number]
 
 
 async def _name_icons(page: Page, lines: list[str]) -> None:
     """Name the first controls without words, such as `(icon trash)`, if their page has a name."""
-    found = [
-        (number, mark[1])
-        for number, line in enumerate(lines)
-        if (mark := _WORDLESS.match(line)) and _is_wordless(lines, number, len(mark[1]))
-    ][:_ICONS]
-    names = await _ask_elements(page, [lines[number] for number, _ in found], _ICON_SCRIPT)
-    for (number, indent), name in zip(found, names, strict=True):
-        if plain := cut(_UNSAFE.sub(" ", name).strip(), _ICON_NAME):
-            role, marks = lines[number][len(indent) + 2 :].split(" ", 1)
-            lines[number] = f'{indent}- {role} "(icon {plain})" {marks}'
+    marks = ((number, _WORDLESS.match(line)) for number, line in enumerate(lines))
+    wordless = [number for number, mark in marks if mark and _is_wordless(lines, number, len(mark[1]))]
+
+    def write(line: str, answer: str) -> str:
+        name = cut(_UNSAFE.sub(" ", answer).strip(), _ICON_NAME)
+        return _ROLE.sub(rf'\1 "(icon {name})"', line) if name else line
+
+    await _add_answers(page, lines, wordless[:_ICONS], _ICON_SCRIPT, write)
 
 
 def _is_wordless(lines: Sequence[str], number: int, depth: int) -> bool:
@@ -133,12 +135,10 @@ class Structure(_FromPage):
     veiled: tuple[str, ...] = ()
     secrets: tuple[str, ...] = ()
     shown: tuple[str, ...] = ()
-    submits: tuple[str, ...] = ()
     sections: tuple[PageSection, ...] = ()
     search: SearchBox | None = None
     drawn: tuple[str, ...] = ()
     editors: int = 0
-    fixed: int = 0
     index: SiteIndex | None = None
 
 
@@ -191,7 +191,7 @@ async def capture_page(page: Page, status: int | None, seconds: float) -> Captur
         update={
             **{
                 name: tuple(one for structure in found for one in getattr(structure, name))
-                for name in ("hidden", "veiled", "submits", "drawn")
+                for name in ("hidden", "veiled", "drawn")
             },
             "sections": (*own.sections, *framed),
             "secrets": (),
@@ -200,8 +200,6 @@ async def capture_page(page: Page, status: int | None, seconds: float) -> Captur
     lines = yaml.split("\n")
     if any(structure.editors for structure in found):
         await _fill_editors(page, lines)
-    if any(structure.fixed for structure in found):
-        await _mark_read_only(page, lines)
     await _name_icons(page, lines)
     yaml = "\n".join(lines)
     yaml = mask_passwords(yaml.encode("utf-8", "replace").decode(), secrets, every_field=len(found) < len(structures))
@@ -253,23 +251,12 @@ def _is_part(frame: Frame) -> bool:
 async def _fill_editors(page: Page, lines: list[str]) -> None:
     """Add the text of editors of rich text: the snapshot leaves out words that are in no element."""
     empty = [
-        at
-        for at, (line, after) in enumerate(zip(lines, [*lines[1:], ""], strict=True))
+        number
+        for number, (line, after) in enumerate(zip(lines, [*lines[1:], ""], strict=True))
         if _EMPTY.match(line) and _indent(after) <= _indent(line)
-    ][:_EDITORS]
+    ]
     script = "e => e.isContentEditable ? e.innerText : ''"
-    for at, text in zip(empty, await _ask_elements(page, [lines[at] for at in empty], script), strict=True):
-        lines[at] += f": {json.dumps(text)}" if text else ""
-
-
-async def _mark_read_only(page: Page, lines: list[str]) -> None:
-    """Mark the fields that are read-only, which the snapshot does not say."""
-    fields = [at for at, line in enumerate(lines) if line.lstrip(" ").startswith(FIELD_LINES) and "[ref=" in line]
-    fields = fields[:_FIXED_FIELDS]
-    script = "e => e.readOnly ? 'yes' : ''"
-    for at, answer in zip(fields, await _ask_elements(page, [lines[at] for at in fields], script), strict=True):
-        if answer:
-            lines[at] = lines[at].replace(" [ref=", " [read-only] [ref=", 1)
+    await _add_answers(page, lines, empty[:_EDITORS], script, lambda line, text: f"{line}: {json.dumps(text)}")
 
 
 async def _find_frames(page: Page, lines: Sequence[str]) -> dict[str, str]:
@@ -300,10 +287,10 @@ def remove_hidden(root: Node, hidden: Sequence[Sequence[str]], veiled: Sequence[
         the page has once seen and once unseen stays once.
     """
     remover = _Remover([tuple(run) for run in hidden], frozenset(veiled))
-    root = remover.node(root)
-    if remover.left:  # runs that the snapshot tells in several texts: piece by piece
+    root = remover.rebuild(root)
+    if remover.left:  # runs that the snapshot has in several texts: piece by piece
         pieces = _Remover([(piece,) for run in remover.left for piece in run], frozenset())
-        root = pieces.node(root)
+        root = pieces.rebuild(root)
         return root, remover.removed + pieces.removed
     return root, remover.removed
 
@@ -322,28 +309,20 @@ class _Remover:
         """Runs that were not found."""
         return [run for run in self._counts.elements() if len(run) > 1]
 
-    def node(self, node: Node) -> Node:
-        """Return `node` without its unseen texts."""
+    def rebuild(self, node: Node) -> Node:
+        """Return `node` without its unseen texts, and with its controls out of sight marked."""
         if not self._counts and not self._veiled:
             return node
-        children = tuple(kept for kept in (self._child(child) for child in node.children) if kept is not None)
-        text = node.text if is_actionable(node) else self._seen(node.text)
-        states = node.states
-        if is_actionable(node) and self._veiled and " ".join(node.name.split()) in self._veiled:
-            states = (*states, "unseen")
-        if children == node.children and text == node.text and states == node.states:
-            return node
-        return replace(node, children=children, text=text, states=states)
+        is_control = is_actionable(node)
+        is_veiled = is_control and " ".join(node.name.split()) in self._veiled
+        return replace(
+            node,
+            text=node.text if is_control else self._remove(node.text),
+            states=(*node.states, "unseen") if is_veiled else node.states,
+            children=tuple(child for child in map(self.rebuild, node.children) if child.role != "text" or child.text),
+        )
 
-    def _child(self, child: Node) -> Node | None:
-        if child.role != "text":
-            return self.node(child)
-        text = self._seen(child.text)
-        return (child if text == child.text else replace(child, text=text)) if text else None
-
-    def _seen(self, text: str) -> str:
-        if not text:
-            return text
+    def _remove(self, text: str) -> str:
         for run in [run for run in self._counts if run[0] in text]:
             if sum(map(len, run)) < _SHORT and text.strip() != " ".join(run):
                 continue  # too short to be told from a part of a word that is seen
@@ -351,7 +330,7 @@ class _Remover:
             if found:
                 self.removed += found
                 self._counts[run] -= found
-                if self._counts[run] <= 0:
+                if not self._counts[run]:
                     del self._counts[run]
                 text = " ".join(rest.split())
         return text

@@ -4,89 +4,78 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from itertools import accumulate, islice, takewhile
 
 from browser_agent.observation.blocks import Block, find_owners
-from browser_agent.observation.inline import REF, cut, first_mention, terms, trim_torn_ref
-from browser_agent.observation.shorten import LONGEST_HEADING, LONGEST_NAME, MAIN, SMALL_TABLE, is_links, rank_blocks
+from browser_agent.observation.inline import REF, cut, terms
+from browser_agent.observation.shorten import (
+    LONGEST_HEADING,
+    LONGEST_NAME,
+    MAIN,
+    cut_around,
+    indent,
+    list_some,
+    rank_blocks,
+)
 from ctxfold.text.words import counted
-from ctxfold.tokens import count, head
+from ctxfold.tokens import count
 
 NOWHERE = "no such words on this page"
 _NEAR = 6
 """Places with most of the words that are shown if no place has all; if there are more, the first."""
 _WORDS, _WORD = 6, 30
 """Words of a query that are counted, and characters of each."""
-_HIT, _WIDE = 90, 300
-"""Tokens of a line that are shown around a hit; of a line of controls or links, if few places are shown."""
-_CONTROLS, _LINK = 3, 40
-"""Controls from which a line is one of controls; characters for each link from which it is running text."""
+_HIT, _CONTEXT = 90, 360
+"""Tokens of a line that are shown around a hit, characters of a line around it."""
 _FEW = 3
 """Places up to which each is shown with its neighbours."""
 _NESTED = 4
 """Lines nested in an entry that are shown with it."""
 _REST, _REST_SHARE = 40, 4
 """Tokens of the line about places that do not fit: at most these, and this part of the room."""
-_MISSES = 8
-"""Places that do not fit before the next are not tried."""
-_REST_HEADINGS = 3
 _CONTROL_NAME = re.compile(rf'\b[a-z]+ "[^"]*"{REF.pattern}')
 
 
-@dataclass(frozen=True, slots=True)
-class FoundPlaces:
-    """The lines that a search shows, and the lines of the page that are whole in it."""
-
-    lines: tuple[str, ...]
-    whole: frozenset[str] = frozenset()
-
-
-def find(
-    blocks: Sequence[Block],
-    shown_as: Sequence[Block],
-    queries: tuple[str, ...],
-    budget: int,
-    above: frozenset[str] = frozenset(),
-) -> FoundPlaces:
-    """Find the blocks that hold one of `queries`, or all words of one with the words of their heading.
+def find(blocks: Sequence[Block], shown_as: Sequence[Block], query: str, budget: int) -> tuple[str, ...]:
+    """Find the blocks that hold a query, or all its words with the words of their heading.
 
     Args:
         blocks: the blocks that are searched.
         shown_as: the blocks as they are shown.
-        queries: words or phrases.
+        query: words or a phrase.
         budget: the most o200k tokens.
-        above: lines that the same answer shows already.
 
     Returns:
         How many places are shown of how many, then the places in page order under their headings, a row with the head
-        of its table, a note with its entry. If not all fit, the places that serve the queries best. If no place has all
-        words of the only query, how often each word is on the page, and the places with most of them.
+        of its table, a note with its entry. If not all fit, the places that serve the query best. If no place has all
+        words, how often each word is on the page, and the places with most of them.
     """
-    each = [find_hits(blocks, query) for query in queries]
-    hits = sorted(set().union(*each))
+    hits, about = find_hits(blocks, query), ""
     intro: tuple[str, ...] = ()
-    names = [f"{cut(query, _WORD)} {len(own) or 'none'}" for query, own in zip(queries, each, strict=True)]
-    of = f": {', '.join(names)}" if len(queries) > 1 else ""
     if not hits:
-        intro, hits, of = _find_nearest(blocks, queries[0]) if len(queries) == 1 else ((NOWHERE,), [], "")
-    if not hits:
-        return FoundPlaces(intro)
-    fresh = [hit for hit in hits if shown_as[hit].text not in above]
-    known = f", {len(hits) - len(fresh)} of them above" if len(fresh) < len(hits) else ""
-    of = f" of {counted(len(hits), 'place')}{of}{known}"
-    search = _Search(shown_as, queries, frozenset(hits), find_owners(blocks), _WIDE if len(fresh) <= _FEW else _HIT)
-    said = [replace(block, text="" if is_links(block) else _CONTROL_NAME.sub("", block.text)) for block in blocks]
-    worths = rank_blocks(said, " ".join(queries))
-    main = [hit for hit in fresh if blocks[hit].region in MAIN | {"search"}] or fresh
+        intro, hits, about = _find_nearest(blocks, query)
+        if not hits:
+            return intro
+    words = [replace(block, text="" if is_links(block) else _CONTROL_NAME.sub("", block.text)) for block in blocks]
+    worths = rank_blocks(words, query)
+    main = [hit for hit in hits if blocks[hit].region in MAIN | {"search"}] or hits
     order = sorted(main, key=lambda hit: (-worths[hit], hit))
+    search = _Search(shown_as, query, hits)
+    of = f" of {counted(len(hits), 'place')}{about}"
     room = budget - sum(count(line) + 1 for line in (*intro, of))
     places = search.choose(order, room)
-    if not places.issuperset(fresh):
+    if not places.issuperset(hits):
         places = search.choose(order, room - min(_REST, room // _REST_SHARE))
-    rest = [hit for hit in fresh if hit not in places]
+    rest = [hit for hit in hits if hit not in places]
     more = (search.describe_rest(rest),) if rest else ()
-    lines = (*intro, f"{len(hits) - len(rest)}{of}", *search.write(places), *search.name_tables(places), *more)
-    return FoundPlaces(lines, frozenset(shown_as[at].text for at in places if search.line(at) == shown_as[at].text))
+    return (*intro, f"{len(hits) - len(rest)}{of}", *(search.line(place) for place in sorted(places)), *more)
+
+
+def is_links(block: Block) -> bool:
+    """Return whether a line is of links alone."""
+    *before, after = (part.strip(" -·|") for part in REF.split(block.text)[::2])
+    return bool(block.links) and all(before) and not after
 
 
 def find_hits(blocks: Sequence[Block], query: str) -> list[int]:
@@ -96,149 +85,101 @@ def find_hits(blocks: Sequence[Block], query: str) -> list[int]:
     hits = [place for place, text in enumerate(texts) if phrase in text]
     if hits or not wanted:
         return hits
-    under = [f"{text} {block.section.lower()}" for text, block in zip(texts, blocks, strict=True)]
-    whole = [place for place, text in enumerate(texts) if all(word in text for word in wanted)]
+    hits = [place for place, text in enumerate(texts) if all(word in text for word in wanted)]
     some = (place for place, text in enumerate(texts) if any(word in text for word in wanted))
-    return whole or [place for place in some if all(word in under[place] for word in wanted)]
+    under = [f"{text} {block.section.lower()}" for text, block in zip(texts, blocks, strict=True)]
+    return hits or [place for place in some if all(word in under[place] for word in wanted)]
 
 
 def _find_nearest(blocks: Sequence[Block], query: str) -> tuple[tuple[str, ...], list[int], str]:
     """Return how many places hold each word, the places that hold most of the words, and how many these are."""
-    wanted = terms(query)
     texts = [REF.sub("", block.text).lower() for block in blocks]
-    asked = list(dict.fromkeys(query.lower().split()))[:_WORDS]
-    counts = {word: sum(all(part in text for part in terms(word)) for text in texts) for word in asked}
+    counts = {word: sum(word in text for text in texts) for word in query.lower().split()[:_WORDS]}
     if not any(counts.values()):
         return (NOWHERE,), [], ""
     numbers = ", ".join(f"{cut(word, _WORD)} in {number or 'none'}" for word, number in counts.items())
-    held = [sum(word in text for word in wanted) for text in texts]
-    most = max(held)
-    places = [place for place, number in enumerate(held) if number == most and most]
+    held = [sum(word in text for word in counts) for text in texts]
+    places = [place for place, number in enumerate(held) if number == max(held)]
     intro = (f"no such words in one place of this page: {numbers}",)
-    return intro, places if len(places) <= _NEAR else places[:1], f" with most of them, {most} of {len(wanted)}"
+    about = f" with most of them, {max(held)} of {len(counts)}"
+    return intro, places if len(places) <= _NEAR else places[:1], about
 
 
-@dataclass(frozen=True, slots=True)
 class _Search:
-    """One search of a page: the blocks as they are shown, the places that were found, and the block each belongs to."""
+    """One search of a page: the blocks as they are shown, the query, and the places that were found."""
 
-    blocks: Sequence[Block]
-    queries: tuple[str, ...]
-    hits: frozenset[int]
-    owners: Sequence[int | None]
-    wide: int
+    def __init__(self, blocks: Sequence[Block], query: str, hits: Sequence[int]) -> None:
+        self._blocks = blocks
+        self._hits = frozenset(hits)
+        self._sought = {" ".join(query.lower().split())} | terms(query)
+        self._owners = find_owners(blocks)
+        headings = (place if block.level else 0 for place, block in enumerate(blocks))
+        self._headings = list(accumulate(headings, max))
+        self._costs: dict[int, int] = {}
 
     def choose(self, order: Sequence[int], room: int) -> set[int]:
-        """Return the first places that fit a room of o200k tokens, each with its entry and table head; few with
-        their context.
+        """Return the first places that fit a room of o200k tokens, each with what explains it; few with their
+        neighbours.
         """
         places: set[int] = set()
-        misses = 0
-        for hit in order:
-            needed = {hit, *self._find_needed(hit)}
-            if not places or self._cost(places | needed) <= room:
-                places |= needed if self._cost(needed) <= room else {hit}
-            else:
-                misses += 1
-            if misses == _MISSES:
-                break
-        for hit in [hit for hit in order if hit in places]:
-            rows = self._rows_below(hit)
-            if len(rows) <= SMALL_TABLE and self._cost(places.union(rows)) <= room:
-                places.update(rows)
-        for near in (near for hit in order if hit in places and len(order) <= _FEW for near in self._find_context(hit)):
-            if self._cost(places | {near}) > room:
-                break
-            places.add(near)
-        return places
+        near = (place for hit in order for place in self._find_neighbours(hit)) if len(order) <= _FEW else ()
+        for place in (*order, *near):
+            needed = {place, *self._find_needed(place)} - places
+            cost = sum(map(self._cost, needed))
+            if cost <= room:
+                places |= needed
+                room -= cost
+        return places or {order[0]}
 
-    def _find_needed(self, hit: int) -> Iterator[int]:
-        """Return the entry a place is nested in, and the head of its table."""
-        owner, group = self.owners[hit], self.blocks[hit].group
+    def _cost(self, place: int) -> int:
+        if place not in self._costs:
+            self._costs[place] = count(self.line(place)) + 1
+        return self._costs[place]
+
+    def _find_needed(self, place: int) -> Iterator[int]:
+        """Return the heading that a place is under, the entry it is nested in, and the head of its table."""
+        block, heading, owner = self._blocks[place], self._headings[place], self._owners[place]
+        if self._blocks[heading].level:
+            yield heading
         if owner is not None:
             yield owner
-        above = range(hit - 1, -1, -1) if group is not None else ()
-        yield from [place for place in above if self.blocks[place].head and self.blocks[place].group == group][:1]
+        above = range(place - 1, -1, -1) if block.group is not None else ()
+        yield from [row for row in above if self._blocks[row].head and self._blocks[row].group == block.group][:1]
 
-    def _rows_below(self, hit: int) -> list[int]:
-        """Return the rows of the table that a place heads."""
-        group, after = self.blocks[hit].group, range(hit + 1, len(self.blocks))
-        return [place for place in after if self.blocks[place].group == group] if self.blocks[hit].head else []
-
-    def _find_context(self, hit: int) -> Iterator[int]:
-        """Return the text under a heading, the lines nested in an entry or row, else the line before and the line
-        after.
+    def _find_neighbours(self, hit: int) -> Iterator[int]:
+        """Return the text under a heading, the rows under the head of a table, the lines nested in an entry or row,
+        else the line before and the line after.
         """
-        block, after = self.blocks[hit], range(hit + 1, len(self.blocks))
-        if block.group is not None and (block.row or block.head):
-            nested = next((at for at in after if self.blocks[at].indent <= block.indent), len(self.blocks))
-            yield from range(hit + 1, min(nested, hit + 1 + _NESTED))
-            return
-        for place in after if block.level else (hit - 1, hit + 1):
-            near = self.blocks[place] if 0 <= place < len(self.blocks) else None
-            if near is not None and (near.section, near.region) == (block.section, block.region):
-                yield place
-            elif block.level:
-                return
+        blocks, block = self._blocks, self._blocks[hit]
+        places = range(len(blocks))
+        after, around = places[hit + 1 :], places[max(hit - 1, 0) : hit + 2]
 
-    def _cost(self, places: set[int]) -> int:
-        return sum(count(line) + 1 for line in self.write(places))
+        def is_near(place: int) -> bool:
+            return (blocks[place].section, blocks[place].region) == (block.section, block.region)
 
-    def write(self, places: set[int]) -> Iterator[str]:
-        """Write places in page order, each heading once, with the ref by which its part of the page is read."""
-        section = ""
-        for place in sorted(places):
-            block = self.blocks[place]
-            if block.level:
-                yield f"§ {self.line(place).lstrip('# ')}{_mark_heading(block)}"
-            else:
-                if block.section not in ("", section):
-                    yield f"§ {self._name_section(place, LONGEST_HEADING)}"
-                yield " " * min(block.indent, 4) + self.line(place)
-            section = block.section
+        if block.head:
+            return takewhile(lambda place: blocks[place].group == block.group, after)
+        if block.group is not None and block.row:
+            return islice(takewhile(lambda place: blocks[place].indent > block.indent, after), _NESTED)
+        return takewhile(is_near, after) if block.level else filter(is_near, around)
 
     def line(self, place: int) -> str:
-        """Return the text of a place; of a long text the part around the hit."""
-        block = self.blocks[place]
-        if place not in self.hits:
-            return cut(block.text, _HIT * 4)
-        is_bar = block.controls >= _CONTROLS or block.links * _LINK >= len(REF.sub("", block.text)) > _LINK
-        return _cut_around(block.text, self.queries, self.wide if is_bar else _HIT)
+        """Return a place as it is shown: a heading with the ref by which its part of the page is read, of a long text
+        the part around the hit.
+        """
+        block = self._blocks[place]
+        if block.level:
+            return f"§ {self._name_heading(place, LONGEST_HEADING)}"
+        text = cut_around(block.text, self._sought, _HIT) if place in self._hits else cut(block.text, _CONTEXT)
+        return indent(block, text)
 
-    def _name_section(self, place: int, most: int) -> str:
-        section = self.blocks[place].section
-        above = (self.blocks[at] for at in range(place, -1, -1))
-        heading = next((block for block in above if block.level and block.section == section), None)
-        return cut(section, most) + (_mark_heading(heading) if heading is not None else "")
-
-    def name_tables(self, places: set[int]) -> Iterator[str]:
-        """Say where the rows are of tables of which the head is shown and the rows are not."""
-        for hit in sorted(places & self.hits):
-            left, group = set(self._rows_below(hit)) - places, self.blocks[hit].group
-            if left and group is not None and group.ref:
-                yield f"… {counted(len(left), 'row')} below that head: read [{group.ref}]"
+    def _name_heading(self, place: int, most: int) -> str:
+        block = self._blocks[place]
+        name = cut(block.text.lstrip("# "), most)
+        return f"{name}[{block.ref}]" if block.ref and block.ref not in block.refs else name
 
     def describe_rest(self, rest: Sequence[int]) -> str:
         """Say how many more places there are, and under which headings."""
-        refs = ((self.blocks[at].section, at, self.blocks[at].ref) for at in rest)
-        named = (
-            self._name_section(at, LONGEST_NAME) if section else f"[{ref}]" if ref else "" for section, at, ref in refs
-        )
-        names = list(dict.fromkeys(filter(None, named)))
-        more = f" +{len(names) - _REST_HEADINGS}" if len(names) > _REST_HEADINGS else ""
-        return f"… {len(rest)} more" + (f" in {'; '.join(names[:_REST_HEADINGS])}{more}" if names else "")
-
-
-def _mark_heading(heading: Block) -> str:
-    return f"[{heading.ref}]" if heading.ref and heading.ref not in heading.refs else ""
-
-
-def _cut_around(text: str, queries: tuple[str, ...], most: int) -> str:
-    """Return a text; if it costs more than `most` o200k tokens, the part around the first place of a query."""
-    if len(text) <= most * 2 or count(text) <= most:
-        return text
-    found = [at for query in queries if (at := text.lower().find(" ".join(query.lower().split()))) >= 0]
-    at = min(found) if found else first_mention(text, terms(" ".join(queries)))
-    start = text.rfind(" ", 0, max(0, at - 120)) + 1 if at > 160 else 0
-    part = trim_torn_ref(head(text[start:], most))
-    return ("… " if start else "") + part + (" …" if start + len(part) < len(text) else "")
+        headings = dict.fromkeys(self._headings[place] for place in rest)
+        names = list_some([self._name_heading(at, LONGEST_NAME) for at in headings if self._blocks[at].level])
+        return f"… {len(rest)} more" + (f" in {names}" if names else "")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 from urllib.parse import urljoin
 
 from ctxfold.log.page import Node
@@ -111,8 +111,7 @@ def is_inline(node: Node) -> bool:
     return all(inner.role in INLINE for child in node.children for inner in child.walk())
 
 
-@dataclass(slots=True)
-class PageLine:
+class PageLine(NamedTuple):
     """One line of words.
 
     Attributes:
@@ -130,8 +129,7 @@ def render(nodes: Sequence[Node], *, refs: bool = True) -> PageLine:
     """Write the words of nodes in one line; with `refs`, the ref of each control after its name."""
     writer = _LineWriter(refs)
     text = writer.write_all(nodes)
-    writer.line.text = text if _WORDS.search(text) else ""
-    return writer.line
+    return PageLine(text if _WORDS.search(text) else "", tuple(writer.refs), writer.links, writer.controls)
 
 
 def label(node: Node) -> str:
@@ -152,8 +150,9 @@ class _LineWriter:
     """Writes nodes as words, and notes the refs that it writes."""
 
     def __init__(self, refs: bool) -> None:
-        self._refs = refs
-        self.line = PageLine()
+        self._with_refs = refs
+        self.refs: list[str] = []
+        self.links = self.controls = 0
 
     def write_all(self, nodes: Sequence[Node]) -> str:
         """Write nodes as running text. A comma and the like goes on the word before it."""
@@ -181,7 +180,7 @@ class _LineWriter:
             case "bar" | "list":
                 return " · ".join(filter(None, map(self._write, node.children)))
             case "iframe":
-                return f"frame[{node.ref}]" if node.ref and self._refs else "frame"
+                return f"frame[{node.ref}]" if node.ref and self._with_refs else "frame"
             case "separator":
                 return self._add_mark(node, "")
             case role if role in INTERACTIVE:
@@ -191,11 +190,11 @@ class _LineWriter:
                 return self._add_mark(node, inside if REF.sub("", inside).strip() else f"{clean(node.name)}{inside}")
 
     def _mark(self, node: Node) -> str:
-        if not self._refs or not is_actionable(node) or node.ref is None:
+        if not self._with_refs or not is_actionable(node) or node.ref is None:
             return ""
-        self.line.refs += (node.ref,)
-        self.line.links += node.role == "link"
-        self.line.controls += node.role != "link" and node.role in INTERACTIVE
+        self.refs.append(node.ref)
+        self.links += node.role == "link"
+        self.controls += node.role != "link" and node.role in INTERACTIVE
         return f"[{node.ref}]"
 
     def _add_mark(self, node: Node, words: str) -> str:

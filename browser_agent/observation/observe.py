@@ -9,10 +9,20 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit, urlunsplit
 
-from browser_agent.observation import BUDGET, Control, Extracted, Link, Observation, PageCut, PageSection
+from browser_agent.observation import (
+    BUDGET,
+    Control,
+    ExtractValues,
+    Find,
+    Link,
+    Observation,
+    PageSection,
+    Read,
+    View,
+)
 from browser_agent.observation.blocks import Block, blocks, blocks_under, respace
 from browser_agent.observation.capture import Capture, Structure, remove_hidden
 from browser_agent.observation.find import find
@@ -34,7 +44,8 @@ from browser_agent.observation.shorten import (
     Interest,
     describe_changes,
     find_own,
-    name_lines,
+    indent,
+    name_menu_lines,
     prune,
 )
 from ctxfold.log.page import Node, parse
@@ -51,45 +62,10 @@ _LEAST, _STATUS = 24, 24
 _VOLATILE = re.compile(r" \[(?:ref=[^\]]*|active|cursor=pointer)\]")
 
 
-@dataclass(frozen=True, slots=True)
-class Lean:
-    """A view: the page pruned to what matters, first what the task names."""
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """A view: the whole page, or the element `ref`, a heading with the text under it.
-
-    `page` counts the pages of its text from 1; `links` adds the address of each link.
-    """
-
-    ref: str | None = None
-    page: int = 1
-    links: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Places:
-    """A view: the places that hold one of `queries`; `links` adds the address of each link."""
-
-    queries: tuple[str, ...]
-    links: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Fields:
-    """A view: the values that the page has for a JSON schema."""
-
-    schema: Mapping[str, Any]
-
-
-View = Lean | Part | Places | Fields
-
-
 def observe(
     capture: Capture,
     *,
-    view: View = Lean(),
+    view: View | None = None,
     need: str = "",
     budget: int = BUDGET,
     pages: int = 0,
@@ -99,7 +75,7 @@ def observe(
 
     Args:
         capture: the page at one moment.
-        view: which view of it to show.
+        view: what to show of it; None shows what matters.
         need: what the task is after, in its words; parts that name it come first.
         budget: the most o200k tokens of the text.
         pages: the budget by which the pages of the whole are counted, so that a page's number holds if less room is
@@ -114,13 +90,13 @@ def observe(
     refs, links = find_controls(root, capture)
     lines = respace(blocks(root), capture.structure.sections)
     heading = head(write_heading(capture, unseen), budget // 2)
-    shown_as = _with_addresses(lines, refs, capture.url) if isinstance(view, Part | Places) and view.links else lines
-    room = max(_LEAST, budget - count(heading) - (_STATUS if isinstance(view, Lean | Part) else 0))
+    shown_as = _with_addresses(lines, refs, capture.url) if isinstance(view, Find | Read) and view.links else lines
+    room = max(_LEAST, budget - count(heading) - (_STATUS if view is None or isinstance(view, Read) else 0))
     page_room = max(_LEAST, (pages or budget) - count(heading) - _STATUS)
-    read = _PageRead(capture, root, lines, shown_as)
-    shown = _show(read, view, Interest(need, capture.structure.shown, before), room, page_room)
-    status = _write_status(shown, len(lines), view)
-    text = head("\n".join(filter(None, (heading, status, *shown.lines))), budget)
+    read = _PageRead(capture, root, lines, shown_as, room, page_room)
+    shown, about = _show(read, view, Interest(need, capture.structure.shown, before))
+    status = _write_status(about, len(lines), view)
+    text = head("\n".join(filter(None, (heading, status, *shown))), budget)
     return Observation(
         url=capture.url,
         title=clean(capture.structure.title),
@@ -129,74 +105,63 @@ def observe(
         heading=heading,
         text=text,
         tokens=count(text),
-        view=shown.view,
-        page=shown.page,
-        pages=shown.pages,
         full=capture.yaml,
         refs=refs,
         links=links,
         sections=tuple(one.model_copy(update={"title": clean(one.title)}) for one in capture.structure.sections),
         search=capture.structure.search,
         index=capture.structure.index,
-        cut=shown.cut,
         dialog=capture.dialog,
         tabs=capture.tabs,
-        extracted=shown.extracted,
-        places=shown.places,
         lines=frozenset(block.text for block in lines),
-        standing=tuple(filter(None, name_lines(lines))),
+        menu=tuple(filter(None, name_menu_lines(lines))),
+        **about,
     )
 
 
-class _Shown(NamedTuple):
-    """The lines of a view, and what the observation says of them."""
-
-    lines: tuple[str, ...]
-    view: Literal["page", "change", "read", "find", "extract"]
-    page: int
-    pages: int
-    cut: tuple[PageCut, ...] = ()
-    extracted: Extracted | None = None
-    places: frozenset[str] = frozenset()
+_Shown = tuple[Sequence[str], dict[str, Any]]
+"""The lines of a view, and the fields of an observation that say what is shown."""
 
 
 class _PageRead(NamedTuple):
-    """A page as its capture, its tree, its lines, and these as they are shown."""
+    """A page as its capture, its tree, its lines, and these as they are shown; the o200k tokens that a view may cost,
+    and a page of the whole.
+    """
 
     capture: Capture
     root: Node
     lines: Sequence[Block]
     shown_as: Sequence[Block]
+    room: int
+    page_room: int
 
 
-def _show(read: _PageRead, view: View, interest: Interest, room: int, page_room: int) -> _Shown:
-    """Show a view of a page in a room of o200k tokens; one page of the whole has `page_room`."""
-    capture, root, lines, shown_as = read
+def _show(read: _PageRead, view: View | None, interest: Interest) -> _Shown:
+    """Show a view of a page."""
+    capture, root, lines, shown_as, room, page_room = read
     before = interest.before
-    own = find_own(lines, before)
+    own = find_own(lines, before.known)
     part = [shown_as[place] for place in own]
     whole = paginate(part, page_room)
+    about: dict[str, Any] = {"pages": len(whole.pages)}
     match view:
-        case Lean():
-            pruned = prune(lines, interest, room, lambda place: whole.page_of(place, own))
-            changes = describe_changes(lines, before.lines) if before.lines is not None else None
-            if changes is not None and _cost(changes) <= _cost(pruned.lines):
-                return _Shown(changes, "change", 1, len(whole.pages))
-            return _Shown(pruned.lines, "page", 1, len(whole.pages), pruned.cut)
-        case Part(ref=None):
+        case Read(ref=None):
             left = len(lines) - len(own)
             note = f"(left out: {counted(left, 'line')} around this page that others of the site show too)"
-            return _read(whole, part, view.page, room, before.above, (note,) if left else ())
-        case Part(ref=ref):
-            under = blocks_under(shown_as, ref) or _blocks_of(root, ref)
-            return _read(paginate(under, page_room), under, view.page, room, before.above)
-        case Places(queries=queries):
-            found = find(lines, shown_as, queries, room, before.above)
-            return _Shown(found.lines, "find", 1, len(whole.pages), places=found.whole)
-        case Fields(schema=schema):
+            return _read(read, view.page, part, (note,) if left else (), before)
+        case Read(ref=ref):
+            return _read(read, view.page, blocks_under(shown_as, ref) or _blocks_of(root, ref), (), before)
+        case Find(query=query):
+            return find(lines, shown_as, query, room), about | {"view": "find"}
+        case ExtractValues(wanted=dict() as schema):
             extracted = extract(root, schema, capture.structure.base or capture.url)
-            values = format_extracted(extracted, room, capture.url)
-            return _Shown(values, "extract", 1, len(whole.pages), extracted=extracted)
+            return format_extracted(extracted, room, capture.url), about | {"view": "extract", "extracted": extracted}
+        case _:
+            shown, is_cut = prune(lines, interest, room, lambda place: whole.page_of(place, own))
+            changes = describe_changes(lines, before.lines) if before.lines is not None else None
+            if changes is not None and _cost(changes) <= _cost(shown):
+                return changes, about | {"view": "change"}
+            return shown, about | {"is_cut": is_cut}
 
 
 def list_controls(capture: Capture) -> Mapping[str, Control]:
@@ -214,31 +179,23 @@ def find_controls(root: Node, capture: Capture) -> tuple[Mapping[str, Control], 
     refs: dict[str, Control] = {}
     links: list[Link] = []
     section = ""
-    submits = frozenset(clean(name) for name in capture.structure.submits)
-    titles = {_squeeze(line): clean(one.title) for one in capture.structure.sections for line in one.title.split("\n")}
     stack: list[tuple[Node, str, bool]] = [(root, capture.structure.base or capture.url, True)]
     while stack:
         node, base, main = stack.pop()
         main = main and node.role not in AROUND
-        if node.role in {"heading", "term"}:
-            section = titles.get(_squeeze(label(node)), label(node))
         if node.role == "iframe" and node.ref is not None:
             base = capture.frames.get(node.ref, base)
+        section = label(node) if node.role in {"heading", "term"} else section
         url = resolve_url(base, node.url)
         if node.ref is not None:
-            refs[node.ref] = _read_control(node, node.ref, url, submits)
+            refs[node.ref] = _read_control(node, node.ref, url)
         if node.role == "link" and node.url:
             links.append(Link(ref=node.ref, text=label(node), url=url, section=section, main=main))
         stack.extend((child, base, main) for child in reversed(node.children))
     return refs, tuple(links)
 
 
-def _squeeze(title: str) -> str:
-    """Return a title without spaces: the snapshot puts some around marked-up words and the document does not."""
-    return "".join(clean(title).split()).lower()
-
-
-def _read_control(node: Node, ref: str, url: str, submits: frozenset[str]) -> Control:
+def _read_control(node: Node, ref: str, url: str) -> Control:
     is_named = node.role in INTERACTIVE or node.clickable or node.name
     parts = [part for part in (node, *node.children) if part.role in FIELDS | {"text"} and part.text]
     return Control(
@@ -248,7 +205,6 @@ def _read_control(node: Node, ref: str, url: str, submits: frozenset[str]) -> Co
         value=" ".join(clean(part.text) for part in parts) if node.role in FIELDS else "",
         states=node.states,
         url=url,
-        submits=node.role == "button" and clean(node.name) in submits,
     )
 
 
@@ -289,17 +245,16 @@ def write_heading(capture: Capture, unseen: int) -> str:
     return "\n".join(lines)
 
 
-def without_repeats(seen: Sequence[Observation]) -> tuple[str, ...]:
+def drop_repeats(seen: Sequence[Observation]) -> tuple[str, ...]:
     """Return the texts of observations in order, each without the lines of its heading that the one before has."""
-    texts = (one.text if not at else without_known(one, seen[at - 1]) for at, one in enumerate(seen))
+    texts: list[str] = []
+    known: list[str] = []
+    for page in seen:
+        heading = page.heading.split("\n")
+        fresh = [line for line in heading if not any(other.startswith(line) for other in known)]
+        texts.append("\n".join([*fresh, page.text[len(page.heading) :].lstrip("\n")]))
+        known = heading
     return tuple(filter(None, texts))
-
-
-def without_known(seen: Observation, before: Observation) -> str:
-    """Return the text of an observation without the lines of its heading that the one `before` has."""
-    known = before.heading.split("\n")
-    kept = [line for line in seen.heading.split("\n") if not any(other.startswith(line) for other in known)]
-    return "\n".join([*kept, seen.text[len(seen.heading) :].lstrip("\n")])
 
 
 @dataclass(frozen=True, slots=True)
@@ -325,7 +280,7 @@ def paginate(blocks: Sequence[Block], budget: int) -> PageParts:
     lines: list[str] = []
     spent = 0
     for number, block in enumerate(blocks):
-        text = " " * min(block.indent, 4) + block.text
+        text = indent(block, block.text)
         for part in [text] if len(text) < room // 4 else _split_text(text, room - 2):
             cost = count(part) + 1
             if lines and spent + cost > room:
@@ -354,21 +309,20 @@ def _split_text(text: str, most: int) -> Iterator[str]:
         text = text[len(part) :].lstrip()
 
 
-def _read(
-    pages: PageParts, part: Sequence[Block], number: int, room: int, above: frozenset[str], note: tuple[str, ...] = ()
-) -> _Shown:
-    """Show one page of a text, or what is new on it since it had the lines `above`; as many lines as fit the room."""
-    number = min(number, len(pages.pages))
-    lines = (*note, *pages.pages[number - 1])
-    if above:
-        start, after = (*pages.starts, len(part))[number - 1 : number + 1]
-        lines = describe_changes(part, above, part[start : max(start + 1, after)])
-    fits = _fit_lines(lines, room)
+def _read(read: _PageRead, page: int, part: Sequence[Block], note: tuple[str, ...], before: Before) -> _Shown:
+    """Show one page of a part, or what is new on it if that is shorter; as many lines as fit the room."""
+    whole = paginate(part, read.page_room)
+    number = min(page, len(whole.pages))
+    lines, kind = (*note, *whole.pages[number - 1]), "read"
+    if before.lines is not None:
+        start, after = (*whole.starts, len(part))[number - 1 : number + 1]
+        changes = describe_changes(read.lines, before.lines, part[start : max(start + 1, after)])
+        lines, kind = (changes, "change") if _cost(changes) <= _cost(lines) else (lines, kind)
+    fits = _fit_lines(lines, read.room)
     if len(fits) < len(lines):
-        fits = _fit_lines(lines, room - _STATUS)
+        fits = _fit_lines(lines, read.room - _STATUS)
         fits += (f"… {counted(len(lines) - len(fits), 'more line')} of this page: read it by itself",)
-    known = frozenset(block.text for block in part)
-    return _Shown(fits, "change" if above else "read", number, len(pages.pages), places=known)
+    return fits, {"view": kind, "page": number, "pages": len(whole.pages)}
 
 
 def _fit_lines(lines: Sequence[str], room: int) -> tuple[str, ...]:
@@ -391,13 +345,14 @@ def _blocks_of(root: Node, ref: str | None) -> tuple[Block, ...]:
     return blocks(Node("page", children=(node,))) if node is not None else ()
 
 
-def _write_status(shown: _Shown, lines: int, view: View) -> str:
+def _write_status(about: Mapping[str, Any], lines: int, view: View | None) -> str:
     """Return the line that says which part of the page is shown; empty if all of it is."""
-    if isinstance(view, Part) and shown.view != "change":
+    pages = about["pages"]
+    if isinstance(view, Read) and about["view"] == "read":
         of = f" of [{view.ref}]" if view.ref else ""
-        beyond = f", there is no page {view.page}" if view.page > shown.pages else ""
-        return f"(page {shown.page} of {shown.pages}{of}{beyond})"
-    return f"(shown in part; whole: {counted(shown.pages, 'page')}, {lines} lines)" if shown.cut else ""
+        beyond = f", there is no page {view.page}" if view.page > pages else ""
+        return f"(page {about['page']} of {pages}{of}{beyond})"
+    return f"(shown in part; whole: {counted(pages, 'page')}, {lines} lines)" if about.get("is_cut") else ""
 
 
 def _compute_fingerprint(capture: Capture) -> str:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
+from operator import itemgetter
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-from browser_agent.observation import Extracted, Observation
+from browser_agent.observation import Extracted
 from browser_agent.observation.inline import FIELDS, clean, label, render, resolve_url, terms
 from ctxfold.log.page import Node
-from ctxfold.text.words import counted
 from ctxfold.tokens import count
 
 _CELLS = frozenset({"cell", "gridcell", "columnheader", "rowheader"})
@@ -31,8 +31,6 @@ _TITLES, _ADDRESSES = terms("name title heading"), terms("url link href address"
 _UNLABELLED = 0.01
 """How well a heading or link fits: less than any label."""
 _TRUTHS = {"true": True, "✓": True, "✔": True, "false": False, "✗": False, "✘": False}
-_NOTHING = object()
-"""No value, as None is a value of JSON."""
 
 
 class _Labelled(NamedTuple):
@@ -41,13 +39,17 @@ class _Labelled(NamedTuple):
     url: str = ""
 
 
+Record = Sequence[_Labelled]
+"""The values of one row of a table, of one item of a list, or of a page."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Source:
     """What a schema is filled from: the values of the page, the rows of each table and list, the page's address."""
 
     schema: Mapping[str, Any]
-    values: tuple[_Labelled, ...]
-    tables: tuple[tuple[tuple[_Labelled, ...], ...], ...]
+    page: Record
+    tables: Sequence[Sequence[Record]]
     base: str
 
 
@@ -61,56 +63,53 @@ def extract(root: Node, schema: Mapping[str, Any], base: str = "") -> Extracted:
     tables = [_read_table(node) for node in root.walk() if node.role in _TABLES]
     for node in root.walk():
         for role in ("listitem", "article"):
-            items = [child for child in node.children if child.role == role]
-            tables.append(tuple(tuple(_find_labelled(item)) for item in items) if len(items) > 1 else ())
-    value, missing = _fill(_Source(schema, tuple(_find_labelled(root)), tuple(filter(None, tables)), base), schema, "")
-    return Extracted(value=None if value is _NOTHING else value, missing=missing)
+            items: list[Record] = [[*_find_labelled(child)] for child in node.children if child.role == role]
+            tables.append(items if len(items) > 1 else [])
+    value, missing = _fill(_Source(schema, [*_find_labelled(root)], tables, base), schema, "")
+    return Extracted(value=value, missing=missing)
 
 
 def _fill(source: _Source, schema: Any, path: str) -> tuple[Any, tuple[str, ...]]:
-    """Return the value for one part of a schema, and the names it found nothing for."""
+    """Return the value for one part of a schema, or None, and the names it found nothing for."""
     schema = _resolve(schema, source.schema)
+    properties = schema.get("properties")
     if schema.get("type") == "array":
         return _fill_list(source, _resolve(schema.get("items"), source.schema), schema.get("maxItems"), path or "items")
-    properties = schema.get("properties")
     if not isinstance(properties, Mapping) or path.count(".") >= _DEEPEST:
-        value = _pick(path.rpartition(".")[2], schema, source.values, source.base)
-        return value, (path or "value",) if value is _NOTHING else ()
+        value = _pick(path.rpartition(".")[2], schema, source.page, source.base)
+        return value, (path or "value",) if value is None else ()
     parts = {name: _fill(source, part, f"{path}.{name}".lstrip(".")) for name, part in properties.items()}
-    made = {name: value for name, (value, _) in parts.items() if value is not _NOTHING}
-    return made or _NOTHING, tuple(name for _, missing in parts.values() for name in missing)
+    values = {name: value for name, (value, _) in parts.items() if value is not None}
+    return values or None, tuple(name for _, missing in parts.values() for name in missing)
 
 
 def _fill_list(source: _Source, item: Mapping[str, Any], most: Any, path: str) -> tuple[Any, tuple[str, ...]]:
     """Return the rows that fill a list best. A row must have what `item` requires, or more than half of its values."""
-    properties, required = item.get("properties"), item.get("required")
-    is_object = isinstance(properties, Mapping)
+    properties = item.get("properties")
     parts = properties if isinstance(properties, Mapping) else {path.rpartition(".")[2]: item}
     wanted = {name: _resolve(part, source.schema) for name, part in parts.items()}
-    needed = set(map(str, required)) if isinstance(required, list) else set()
+    needed = {*item.get("required", ())}
     best: list[dict[str, Any]] = []
     for table in source.tables:
         rows = [{name: _pick(name, part, row, source.base) for name, part in wanted.items()} for row in table]
-        rows = [{name: value for name, value in row.items() if value is not _NOTHING} for row in rows]
+        rows = [{name: value for name, value in row.items() if value is not None} for row in rows]
         rows = [row for row in rows if (row.keys() >= needed if needed else 2 * len(row) > len(wanted))]
         best = max(best, rows, key=lambda rows: sum(map(len, rows)))
-    if not best:
-        return _NOTHING, (path,)
     best = best[:most] if isinstance(most, int) and most > 0 else best
     missing = tuple(f"{path}.{name}" for name in wanted if not any(name in row for row in best))
-    return (best if is_object else [next(iter(row.values())) for row in best]), missing
+    values = best if isinstance(properties, Mapping) else [value for row in best for value in row.values()]
+    return (values, missing) if best else (None, (path,))
 
 
-def _pick(name: str, schema: Mapping[str, Any], values: Sequence[_Labelled], base: str) -> Any:
-    """Return the value with the label nearest to `name` that is of the type wanted."""
+def _pick(name: str, schema: Mapping[str, Any], record: Record, base: str) -> Any:
+    """Return the value with the label nearest to `name` that is of the type wanted; None for none."""
     called = terms(re.sub(r"[_-]+", " ", name))
-    wants_url = bool(called & _ADDRESSES)
-    for fit, at in sorted(((_fit(called, one.label), -at) for at, one in enumerate(values)), reverse=True):
-        one = values[-at]
-        value = _convert(resolve_url(base, one.url) if wants_url and one.url else one.text, schema) if fit else _NOTHING
-        if value is not _NOTHING or not fit:
-            return value
-    return _NOTHING
+    fits = [(_fit(called, one.label), -at, one) for at, one in enumerate(record)]
+    for fit, _, one in sorted(fits, key=itemgetter(0, 1), reverse=True):
+        text = resolve_url(base, one.url) if called & _ADDRESSES and one.url else one.text
+        if not fit or (value := _convert(text, schema)) is not None:
+            return value if fit else None
+    return None
 
 
 def _fit(called: frozenset[str], label: str) -> float:
@@ -139,24 +138,21 @@ def _resolve(schema: Any, whole: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _convert(text: str, schema: Mapping[str, Any]) -> Any:
-    """Return a text as the scalar that a schema wants, or `_NOTHING`."""
+    """Return a text as the scalar that a schema wants; None for none."""
     kinds = schema.get("type", "string")
     kind = next((kind for kind in kinds if kind != "null"), "") if isinstance(kinds, list) else kinds
-    if kind == "boolean":
-        return _TRUTHS.get(text.strip().casefold(), _NOTHING)
-    if kind not in ("number", "integer"):
-        return text if kind == "string" else _NOTHING
-    found = _NUMBER.findall(text)
-    if len(found) != 1:
-        return _NOTHING
-    digits = re.sub(r"[\s'’]", "", found[0]).replace("−", "-").rstrip(".,")
+    if kind in ("string", "boolean"):
+        return text if kind == "string" else _TRUTHS.get(text.strip().casefold())
+    numbers = _NUMBER.findall(text)
+    if kind not in ("number", "integer") or len(numbers) != 1:
+        return None
+    digits = re.sub(r"[\s'’]", "", numbers[0]).replace("−", "-").rstrip(".,")
     if "." in digits or re.fullmatch(r"-?[1-9]\d{0,2}(,\d{3})+", digits):
         digits = digits.replace(",", "")  # between thousands
-    try:
+    with suppress(ValueError):
         value = float(digits.replace(",", "."))
-    except ValueError:
-        return _NOTHING
-    return int(value) if value.is_integer() else _NOTHING if kind == "integer" else value
+        return int(value) if value.is_integer() else None if kind == "integer" else value
+    return None
 
 
 def _find_labelled(root: Node) -> Iterator[_Labelled]:
@@ -180,18 +176,18 @@ def _find_labelled(root: Node) -> Iterator[_Labelled]:
                 yield _Labelled(_read(term), _read(definition), _find_url(definition))
 
 
-def _read_table(table: Node) -> tuple[tuple[_Labelled, ...], ...]:
+def _read_table(table: Node) -> list[Record]:
     """Return the rows of a table with column headers, each cell under its header; links of a row under `link` too."""
     rows = [[cell for cell in row.children if cell.role in _CELLS] for row in table.walk() if row.role == "row"]
     if not rows or not rows[0] or rows[0][0].role != "columnheader":
-        return ()
+        return []
     heads = [_read(cell) for cell in rows[0]]
-    return tuple(
-        tuple(_Labelled(head, _read(cell), _find_url(cell)) for head, cell in zip(heads, row, strict=True))
-        + tuple(_Labelled("link", _read(cell), _find_url(cell)) for cell in row if _find_url(cell))
+    return [
+        [_Labelled(head, _read(cell), _find_url(cell)) for head, cell in zip(heads, row, strict=True)]
+        + [_Labelled("link", _read(cell), _find_url(cell)) for cell in row if _find_url(cell)]
         for row in rows[1:]
         if len(row) == len(heads) and not all(cell.role == "columnheader" for cell in row)
-    )
+    ]
 
 
 def _read(node: Node) -> str:
@@ -202,14 +198,12 @@ def _find_url(node: Node) -> str:
     return next((inner.url for inner in node.walk() if inner.url), "")
 
 
-def format_extracted(extracted: Extracted, room: int, here: str = "", lacking: str = "") -> tuple[str, ...]:
+def format_extracted(extracted: Extracted, room: int, here: str) -> tuple[str, ...]:
     """Write the missing names, then an item a line, as many as fit in `room` o200k tokens.
 
-    `lacking` says in place of the missing names what several pages lack. The names of rows are written once, above
-    the rows; addresses on the site of `here` are written as paths.
+    The names of rows are written once, above the rows; addresses on the site of `here` are written as paths.
     """
-    missing = ", ".join(extracted.missing)
-    lines = list(filter(None, [lacking or (f"not found on this page: {missing}" if missing else "")]))
+    lines = [f"not found on this page: {', '.join(extracted.missing)}"] if extracted.missing else []
     if extracted.value is None:
         return (*lines, "nothing on this page is labelled so; read or find shows what the page says")
     names, items = _split_names(extracted.value)
@@ -235,31 +229,3 @@ def _split_names(value: Any) -> tuple[list[str], list[Any]]:
         return [], value
     names = list(dict.fromkeys(name for item in value for name in item))
     return names, [[item.get(name) for name in names] for item in value]
-
-
-def join_extracted(pages: Sequence[Observation], room: int) -> Observation:
-    """Return the last of several pages with the values of all: lists end to end, else the value of each page.
-
-    `room`: o200k tokens of its text.
-    """
-    found = [page.extracted for page in pages if page.extracted is not None]
-    values = [one.value for one in found if one.value is not None]
-    lists = [_only_list(value) for value in values]
-    if values and None not in lists:
-        rows = [row for each in lists for row in each or ()]
-        joined: Any = dict.fromkeys(values[0], rows) if isinstance(values[0], dict) else rows
-    else:
-        joined = values or None
-    without = Counter(name for one in found for name in one.missing)
-    missing = ", ".join(f"{name} {len(found) - number or 'none'}" for name, number in without.items())
-    lacking = f"found on so many of {counted(len(found), 'page')}: {missing}" if missing else ""
-    value, last = Extracted(value=joined, missing=tuple(without)), pages[-1]
-    heading = f"{counted(len(pages), 'page')} to {last.url}"
-    text = "\n".join((heading, *format_extracted(value, room - count(heading), last.url, lacking)))
-    return last.model_copy(update={"heading": heading, "text": text, "tokens": count(text), "extracted": value})
-
-
-def _only_list(value: Any) -> list[Any] | None:
-    """Return a value that is a list, or an object with one list in it, as that list; else None."""
-    only = next(iter(value.values())) if isinstance(value, dict) and len(value) == 1 else value
-    return only if isinstance(only, list) else None

@@ -189,14 +189,6 @@
     current = outer;
   };
 
-  const submits = () => {
-    const names = new Set();
-    for (const form of document.forms) if (form.method === 'post')
-      for (const part of form.elements)
-        if (part.type === 'submit' || part.type === 'image') names.add(part.getAttribute('aria-label') || squeeze(part.textContent) || part.value || part.alt || part.title || 'Submit');
-    return [...names].slice(0, PIECES);
-  };
-
   // The form that searches the site and is asked by its address alone. It is known by its markup and not by any name: a search field, a search
   // landmark, or a form that only asks for a page and has one text to fill in.
   const search = () => {
@@ -271,10 +263,9 @@
   flush(null);
   const kept = sections.filter(section => section.title || section.lines.length);
   return JSON.stringify({
-    title: document.title, base: document.baseURI, hidden, veiled, secrets, shown, submits: submits(),
+    title: document.title, base: document.baseURI, hidden, veiled, secrets, shown,
     sections: kept.map(({ title, level, anchor, defined, lines }) => ({ title, level, anchor, defined_name: defined, text: lines.join('\n') })),
     search: whole ? search() : null, index: whole ? indexed() : null, drawn: text ? drawn() : [],
-    fixed: document.querySelectorAll('input[readonly],textarea[readonly]').length,
     editors: document.querySelectorAll('[contenteditable]:not([contenteditable=false])').length,
   });
 }

@@ -108,10 +108,8 @@ class Task:
 
     async def fill(self, *values: str) -> bool:
         """Fill the first text fields."""
-        fields = [
-            {"ref": field.ref, "value": value} for field, value in zip(self.find("textbox"), values, strict=False)
-        ]
-        return await self.do("fill_form", fields=fields)
+        pairs = zip(self.find("textbox"), values, strict=False)
+        return await self.do("fill_form", fields=[{"ref": field.ref, "value": value} for field, value in pairs])
 
     async def enter(self, text: str, role: str = "textbox") -> None:
         """Type into the first field of a role, and submit."""
@@ -161,7 +159,7 @@ async def find_faults(window: Window, url: str) -> list[str]:
     task = await start(window, url, 0)
     first = task.page
     texts = [first.text]
-    for part in range(1, (first.pages if first.cut or "(cut:" in first.text else 0) + 1):
+    for part in range(1, (first.pages if first.is_cut or "(cut:" in first.text else 0) + 1):
         await task.do("read", page=part)
         texts.append(task.text)
     for ref in dict.fromkeys(REF.findall("\n".join(texts))):

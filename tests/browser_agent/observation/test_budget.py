@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from browser_agent.observation import Observation, OpenDialog, TabInfo
+from browser_agent.observation import Find, Observation, OpenDialog, Read, TabInfo, View
 from browser_agent.observation.capture import Capture, Structure
-from browser_agent.observation.observe import Lean, Part, Places, View, observe
+from browser_agent.observation.observe import observe
 from ctxfold.tokens import count
 from tests.browser_agent.reading import interactive
 
@@ -19,6 +19,15 @@ _ROLES = (
     "region", "row", "rowgroup", "search", "searchbox", "separator", "slider", "strong", "switch", "tab", "table",
     "tablist", "term", "textbox", "tree", "treeitem",
 )  # fmt: skip
+
+
+def read(page: int = 1, ref: str | None = None) -> Read:
+    return Read(kind="read", page=page, ref=ref)
+
+
+def find(query: str) -> Find:
+    return Find(kind="find", query=query)
+
 
 _WORDS = st.one_of(
     st.text(max_size=40),
@@ -76,15 +85,15 @@ def _value(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
 
 
-_VIEWS: st.SearchStrategy[View] = st.one_of(
-    st.just(Lean()),
-    st.builds(Part, st.none(), st.integers(1, 5)),
-    st.builds(Places, st.text(min_size=1, max_size=20)),
+_VIEWS: st.SearchStrategy[View | None] = st.one_of(
+    st.none(),
+    st.builds(read, st.integers(1, 5)),
+    st.builds(find, st.text(min_size=1, max_size=20)),
 )
 
 
 def _seen(
-    yaml: str, view: View, budget: int, need: str = "", title: str = "Title", hidden: tuple[str, ...] = ()
+    yaml: str, view: View | None, budget: int, need: str = "", title: str = "Title", hidden: tuple[str, ...] = ()
 ) -> Observation:
     structure = Structure(title=title, hidden=tuple((text,) for text in hidden))
     return observe(Capture("http://host/path", 200, yaml, structure), view=view, need=need, budget=budget)
@@ -93,7 +102,7 @@ def _seen(
 @settings(max_examples=120, deadline=None)
 @given(_nodes(), _VIEWS, st.sampled_from([64, 120, 256, 2000]), _WORDS, _WORDS)
 def test_no_view_of_any_page_costs_more_than_its_budget(
-    lines: list[str], view: View, budget: int, need: str, title: str
+    lines: list[str], view: View | None, budget: int, need: str, title: str
 ) -> None:
     page = _seen("\n".join(lines), view, budget, need, title)
     assert count(page.text) <= budget
@@ -104,8 +113,8 @@ def test_no_view_of_any_page_costs_more_than_its_budget(
 @given(_nodes(), st.sampled_from([120, 400, 2000]))
 def test_the_pages_of_any_page_show_every_ref_that_can_be_acted_on(lines: list[str], budget: int) -> None:
     yaml = "\n".join(lines)
-    first = _seen(yaml, Part(page=1), budget)
-    text = "\n".join(_seen(yaml, Part(page=number), budget).text for number in range(1, first.pages + 1))
+    first = _seen(yaml, read(), budget)
+    text = "\n".join(_seen(yaml, read(number), budget).text for number in range(1, first.pages + 1))
     assert {ref for ref in interactive(yaml) if f"[{ref}]" not in text} == set()
     assert interactive(yaml) <= set(first.refs)
 
@@ -113,7 +122,7 @@ def test_the_pages_of_any_page_show_every_ref_that_can_be_acted_on(lines: list[s
 @settings(max_examples=60, deadline=None)
 @given(_nodes())
 def test_nothing_on_a_page_can_pass_for_a_ref_that_is_not_there(lines: list[str]) -> None:
-    page = _seen("\n".join(lines), Part(page=1), 2000)
+    page = _seen("\n".join(lines), read(), 2000)
     shown = {part.partition("]")[0] for part in page.text.split("[")[1:]}
     refs = {
         part for part in shown if part.lstrip("f0123456789").startswith("e") and part[-1:].isdigit() and part.isalnum()
@@ -133,10 +142,8 @@ def test_nothing_on_a_page_can_pass_for_a_ref_that_is_not_there(lines: list[str]
     ],
     ids=["one line", "special tokens", "links", "nesting", "rows", "nonsense"],
 )  # fmt: skip
-@pytest.mark.parametrize(
-    "view", [Lean(), Part(page=2), Places(("x",)), Part(ref="e1")], ids=["lean", "page", "find", "part"]
-)
-def test_pages_made_to_burst_a_budget_do_not(yaml: str, view: View) -> None:
+@pytest.mark.parametrize("view", [None, read(2), find("x"), read(ref="e1")], ids=["lean", "page", "find", "part"])
+def test_pages_made_to_burst_a_budget_do_not(yaml: str, view: View | None) -> None:
     assert _seen(yaml, view, 2000, need="x deep row").tokens <= 2000
 
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from browser_agent.observation import Observation
+from browser_agent.observation import Find, Observation, Read, View
 from browser_agent.observation.capture import Capture, Structure
-from browser_agent.observation.observe import Part, Places, View, observe
+from browser_agent.observation.observe import observe
 from ctxfold.tokens import count
 
 pytestmark = pytest.mark.anyio
@@ -44,18 +44,18 @@ def page(yaml: str, view: View, budget: int = 900, pages: int = 0, need: str = "
     return observe(capture, view=view, budget=budget, pages=pages, need=need)
 
 
-def found(yaml: str, *queries: str, budget: int = 900) -> str:
-    return page(yaml, Places(queries), budget).text
+def found(yaml: str, query: str, budget: int = 900) -> str:
+    return page(yaml, Find(kind="find", query=query), budget).text
 
 
 def test_a_place_names_its_heading_by_a_ref_that_reads_what_stands_under_it_whatever_the_room() -> None:
     for budget in (120, 900):
         assert "§ Bridges[e5]" in found(MINUTES, "twelve tonnes", budget=budget)
-    under = page(MINUTES, Part(ref="e5")).text
+    under = page(MINUTES, Read(kind="read", ref="e5")).text
     assert "Ada Byron" in under
     assert "nine votes" in under
     assert "Schools" not in under
-    assert "second gym" in page(MINUTES, Part(ref="e3")).text
+    assert "second gym" in page(MINUTES, Read(kind="read", ref="e3")).text
 
 
 def test_what_is_left_out_is_named_by_the_headings_it_stands_under() -> None:
@@ -65,11 +65,3 @@ def test_what_is_left_out_is_named_by_the_headings_it_stands_under() -> None:
     assert f"{shown} of 40 places" in text
     assert f"… {40 - shown} more in Postage[e3]" in text
     assert count(text) <= 200
-
-
-def test_several_queries_are_looked_for_at_once_and_each_is_counted() -> None:
-    text = found(MINUTES, "gym", "votes", "zebra")
-    assert "2 of 2 places: gym 1, votes 1, zebra none" in text
-    assert "A second gym" in text
-    assert "nine votes" in text
-    assert found(MINUTES, "zebra", "yak").endswith("no such words on this page")

@@ -4,12 +4,10 @@ import json
 
 import pytest
 
-from ctxfold import Session
+from ctxfold import FoldSettings, Session
 from ctxfold.errors import FoldError, InputError
-from ctxfold.models import Model, Reply, Request, helpers
-from ctxfold.models.deciders import Decided, Deciders
-from ctxfold.models.deciders.loop import decide, lease_of
-from ctxfold.models.deciders.memory import Consolidate, is_due
+from ctxfold.models import Model, Reply, Request, Roles, helpers
+from ctxfold.models.deciders import Deciders, Maintained
 from ctxfold.models.named import ScriptedModel
 from ctxfold.workspace import RawStep, Tile
 from tests.support.sessions import add_json, add_steps, events, prose
@@ -100,25 +98,24 @@ def high(session: Session) -> None:
     add_steps(session, 8, first=20)
 
 
-async def consolidated(model: Model | None, session: Session) -> Decided[tuple[Tile, ...]]:
-    """What is due at a budget of 1,000, folded."""
-    return await decide(model, lease_of(session), Consolidate("strong", 1_000))
+async def maintained(model: Model | None, session: Session, budget: int = 1_000) -> Maintained:
+    """What is due at a budget, folded."""
+    return await Deciders(Roles(folder=model)).maintain(session, budget)
 
 
 async def test_nobody_is_asked_below_the_high_water_mark(session: Session):
-    assert not is_due(session, 100_000)
     high(session)
-    assert is_due(session, 1_000)
-    await Deciders(None).plan(session)
-    before = session.history()
-    assert (await Deciders(None).maintain(session, 100_000)).folded == ()
-    assert session.history() == before
+    model, before = ScriptedModel({"facts": GOOD}), session.history()
+    assert (await maintained(model, session, 100_000)).folded == ()
+    assert (model.requests, session.history()) == ([], before)
 
 
-async def test_above_the_mark_the_models_summary_takes_the_place_of_the_older_steps(session: Session):
+async def test_above_the_mark_the_models_memory_takes_the_place_of_the_older_steps(session: Session):
     high(session)
-    planned = await consolidated(ScriptedModel(said(GOOD), name="strong"), session)
-    assert (planned.decider, planned.made[-1].summary, planned.made[-1].scale) == ("model", GOOD, "macro")
+    done = await maintained(ScriptedModel({"facts": GOOD}, name="strong"), session)
+    (tile,) = done.folded
+    assert tile.memory is not None
+    assert (tile.memory.facts, tile.scale, tile.origin) == (GOOD, "macro", "model")
     assert session.history()[0].cause == "high water, written by strong"
     assert isinstance(session.workspace.latest, RawStep)
     assert session.view(1_000).tokens <= 1_000
@@ -126,13 +123,11 @@ async def test_above_the_mark_the_models_summary_takes_the_place_of_the_older_st
 
 async def test_above_the_mark_a_refused_model_leaves_it_to_the_embedded_folder(session: Session):
     high(session)
-    weak = ScriptedModel({"summary": 7}, {"summary": 7}, name="weak")
-    planned = await consolidated(weak, session)
-    assert planned.decider == "embedded"
+    done = await maintained(ScriptedModel({"facts": 7}, {"facts": 7}, name="weak"), session)
     assert session.history()[0].cause == "high water; weak was refused twice, at last for its form"
     session.undo()
-    unasked = await consolidated(None, session)
-    assert unasked.made[-1].lines == planned.made[-1].lines
+    unasked = await maintained(None, session)
+    assert unasked.folded[-1].lines == done.folded[-1].lines
     assert session.history()[0].cause == "high water"
 
 
@@ -190,9 +185,9 @@ async def test_the_folders_model_is_a_setting_of_its_own(monkeypatch: pytest.Mon
 
 @pytest.mark.parametrize("model", [None, ScriptedModel(*[{"summary": "Looked up an order."}] * 4, name="strong")])
 async def test_on_demand_each_step_is_folded_alone_once_the_next_is_recorded(model: ScriptedModel | None) -> None:
-    with Session.open("micro", store=":memory:") as session:
+    with Session.open("micro", store=":memory:", settings=FoldSettings(micro=True)) as session:
         session.record_turn(user="Look up three orders.")
-        deciders = Deciders(model, micro=True)
+        deciders = Deciders(model)
         for number in range(3):
             call = {"name": "get", "args": {"order": f"W-{number}"}, "id": "c1"}
             session.record_step(calls=[call], results=[{"id": "c1", "text": prose(number, 400)}])
