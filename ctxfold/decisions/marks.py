@@ -58,7 +58,7 @@ def mark(text: str, log: Sequence[str], steps: Collection[int] = ()) -> tuple[st
     A value is looked for with no letter or digit on either side, in any case. One-digit numbers are not looked for.
     Refs to `steps` need not be in the log.
     """
-    return Evidence(log, steps).mark(text)
+    return LogEvidence(log, steps).mark(text)
 
 
 def name_marks(marks: Sequence[str]) -> str:
@@ -67,7 +67,7 @@ def name_marks(marks: Sequence[str]) -> str:
     return ", ".join(repr(value[:60]) for value in marks[:_MOST_NAMED]) + more
 
 
-class Evidence:
+class LogEvidence:
     """The texts that a summary may take values from, and the steps that it may refer to."""
 
     def __init__(self, log: Sequence[str], steps: Collection[int]) -> None:
@@ -129,7 +129,7 @@ def _has_token(text: str, value: str, joined: frozenset[str]) -> bool:
     return False
 
 
-def _find_missing(text: str, evidence: Evidence) -> Iterator[tuple[int, int]]:
+def _find_missing(text: str, evidence: LogEvidence) -> Iterator[tuple[int, int]]:
     """The places of the quotations that the log lacks, and of values outside them."""
     taken = set[int]()
     for quotation in _QUOTED.finditer(text):
@@ -143,7 +143,7 @@ def _find_missing(text: str, evidence: Evidence) -> Iterator[tuple[int, int]]:
             yield from _find_missing_parts(text, run.start(), run.end(), evidence)
 
 
-def _find_missing_parts(text: str, start: int, end: int, evidence: Evidence) -> Iterator[tuple[int, int]]:
+def _find_missing_parts(text: str, start: int, end: int, evidence: LogEvidence) -> Iterator[tuple[int, int]]:
     """The places of the values that the log lacks in a run of text, which may join several."""
     opening = _OPENING.match(text, start, end)
     start = opening.end() if opening else start
@@ -169,7 +169,7 @@ def _is_value(text: str) -> bool:
     return figures > 1 or bool(named) or (figures == 1 and any(map(str.isalpha, text)))
 
 
-def _split(value: str, evidence: Evidence) -> list[str]:
+def _split(value: str, evidence: LogEvidence) -> list[str]:
     """Split a value where it joins several, with the joints between them; one that is a single value stays whole."""
     if "://" in value:
         return [value]

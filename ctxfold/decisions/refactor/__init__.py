@@ -17,7 +17,7 @@ from ctxfold.decisions.fold import (
     price_blocks,
     values_said,
 )
-from ctxfold.decisions.marks import Evidence
+from ctxfold.decisions.marks import LogEvidence
 from ctxfold.errors import FoldError, InputError
 from ctxfold.log.lines import Line
 from ctxfold.text.sentences import sentences
@@ -129,7 +129,7 @@ class Case:
     tile: int = 1
     model_notes: frozenset[str] = frozenset()
     named: bool = False
-    evidence: Callable[[], Evidence] = lambda: Evidence((), ())
+    evidence: Callable[[], LogEvidence] = lambda: LogEvidence((), ())
     read: Callable[[str], str] = lambda _ref: ""
 
     @cached_property
