@@ -7,7 +7,6 @@ from typing import Literal, overload
 
 from ctxfold.config import read_fold_table
 from ctxfold.decisions.fold import FoldDirective, FoldSettings
-from ctxfold.decisions.marks import mark
 from ctxfold.decisions.memory import MemoryDue, choose_batch, find_due, read_memory
 from ctxfold.decisions.refactor import OPERATORS, Refactored, read_operator
 from ctxfold.decisions.register import PlanGiven, Statements, Todo
@@ -313,7 +312,7 @@ class Session:
     def mark(self, text: str, steps: Sequence[int] = ()) -> tuple[str, tuple[str, ...]]:
         """Return a text with `[not in the log]` behind values that the log of steps (all if none) lacks, and these."""
         with self._at.reading() as tx:
-            return mark(text, *read_evidence(tx, self._at.place(tx), steps))
+            return read_evidence(tx, self._at.place(tx), steps).mark(text)
 
     @check
     def refactor(
