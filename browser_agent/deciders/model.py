@@ -224,7 +224,9 @@ class ModelDecider:
         if read.reason is not None:
             raise InputError(f"- {read.reason}")
         arguments = parse_words(read.text, self._tool.name)
-        return arguments if read.directive is None else {**arguments, "fold": read.directive.model_dump()}
+        given = {} if read.directive is None else {"fold": read.directive.model_dump()}
+        memory = read.memory.model_dump(exclude_defaults=True)
+        return {**arguments, **given, **({"memory": memory} if memory else {})}
 
     def _check(self, arguments: Mapping[str, Any], situation: Situation) -> Decision:
         """Return the decision of a reply, an answer's quote as the exact slice of its page.
