@@ -15,6 +15,7 @@ from ctxfold.log import BlockRef, StepRef, StretchRef, parse_ref
 from ctxfold.text.json import strictly
 from ctxfold.workspace import MemoryParts, Tile, Workspace
 
+_NO_MEMORY = MemoryParts()
 LONGEST = 32_000
 """Characters of a block at most."""
 THOUGHT = re.compile(r"\A.*</think>|<think>.*\Z", re.DOTALL)
@@ -83,7 +84,7 @@ class Parsed:
     """
 
     directive: FoldDirective | None = None
-    memory: MemoryParts = MemoryParts()
+    memory: MemoryParts = _NO_MEMORY
     text: str = ""
     reason: str | None = None
 
