@@ -355,7 +355,7 @@ class Session:
 
     @check
     def mark(self, text: str, steps: Sequence[int] = ()) -> tuple[str, tuple[str, ...]]:
-        """Return a text with `[not in the log]` behind values that the log of steps (all if none) lacks, and these."""
+        """Return a text with `[not in the log]` after values that the log of steps (all if none) lacks, and these."""
         with self._at.reading() as tx:
             return read_evidence(tx, self._at.place(tx), steps).mark(text)
 
