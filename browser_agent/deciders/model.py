@@ -224,9 +224,8 @@ class ModelDecider:
         if read.reason is not None:
             raise InputError(f"- {read.reason}")
         arguments = parse_words(read.text, self._tool.name)
-        given = {} if read.directive is None else {"fold": read.directive.model_dump()}
-        memory = read.memory.model_dump(exclude_defaults=True)
-        return {**arguments, **given, **({"memory": memory} if memory else {})}
+        given = {"fold": read.directive, "memory": read.memory}
+        return {**arguments, **{name: value.model_dump() for name, value in given.items() if value is not None}}
 
     def _check(self, arguments: Mapping[str, Any], situation: Situation) -> Decision:
         """Return the decision of a reply, an answer's quote as the exact slice of its page.

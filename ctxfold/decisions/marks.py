@@ -24,9 +24,9 @@ _REF = re.compile(r"s(\d{1,9})(?:\.\d+)?(?::\d+(?:-\d+)?|-s(\d{1,9}))?")
 """The address of a step, a record, lines of it, or a stretch of steps."""
 _OPENING = re.compile(r"(?:(?:~|\.+)/|(?<=[…<>})\]])/|[-,:;!?*=–—'’&+~≈≤≥±×$€£¥₹#_^])*")
 _ENDING = "-.,:;!?*=–—'’&+~≈≤≥±×$€£¥₹#_^/\\%"
-"""Signs before a value and behind it that are no part of it, such as a currency, or what stands for a home folder."""
+"""Signs before and after a value that do not belong to it, such as a currency or the `~/` of a home folder."""
 _CLOSING = "`*_\"'”’»%"
-"""Signs behind a value that the mark follows."""
+"""Signs after a value that come before its mark."""
 
 _ESCAPED_BREAK = re.compile(r"\\[nrt]")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
@@ -34,7 +34,7 @@ _DECIMAL_ZEROS = re.compile(r"(?<=\d)\.0+(?!\d)|(?<=\.\d)0+(?!\d)|(?<=\.\d\d)0+(
 _GLUE = re.compile(r"(?<=\d)t(?=\d\d:)|(?<=://)[^/\s]+(?=/)|\.(?!\w)")
 """What joins a date to its time, a path to its scheme, and a number to the end of its sentence."""
 _JOINED = frozenset(ascii_lowercase + digits)
-"""Signs that join a value to what is next to them."""
+"""Signs that make a longer word or number of a value next to them."""
 _LEAST = 4
 """The length from which a value is looked for in simplified text, where days and hours have no neighbours."""
 
@@ -53,7 +53,7 @@ _PAIR = re.compile(r"([A-Z]\w*)\.(\w+)|(\w+)\.(\w*_\w*|[a-z]\w*[A-Z]\w*)|(\d[\d.
 
 
 def mark(text: str, log: Sequence[str], steps: Collection[int] = ()) -> tuple[str, tuple[str, ...]]:
-    """Return a text with `[not in the log]` behind each value that no text of the log holds, and those values.
+    """Return a text with `[not in the log]` after each value that no text of the log holds, and those values.
 
     A value is looked for with no letter or digit on either side, in any case. One-digit numbers are not looked for.
     Refs to `steps` need not be in the log.
@@ -82,13 +82,13 @@ class LogEvidence:
         return f" {' '.join(_WORD.findall(self._text))} "
 
     def mark(self, text: str) -> tuple[str, tuple[str, ...]]:
-        """Return a text with marks behind the values that are not here, and those values."""
+        """Return a text with marks after the values that this evidence lacks, and those values."""
         text = text.replace(MARK, "")
         spans = sorted(_find_missing(text, self))
         marked, at = "", 0
         for _, end in spans:
-            behind = end + len(text[end:]) - len(text[end:].lstrip(_CLOSING))
-            marked, at = f"{marked}{text[at:behind]}{MARK}", behind
+            closed = end + len(text[end:]) - len(text[end:].lstrip(_CLOSING))
+            marked, at = f"{marked}{text[at:closed]}{MARK}", closed
         return marked + text[at:], tuple(dict.fromkeys(text[start:end].strip(_CLOSING) for start, end in spans))
 
     def has_value(self, value: str) -> bool:
@@ -108,7 +108,7 @@ class LogEvidence:
         return (simple != value or len(simple) >= _LEAST) and _has_token(self._simple, simple, _JOINED | {"."})
 
     def has_words(self, quotation: str) -> bool:
-        """Return whether the log holds each part of a quotation, word for word; dots stand for words left out."""
+        """Return whether the log holds each part of a quotation, word for word; dots mark words left out."""
         parts = (" ".join(_WORD.findall(normalize("NFKC", part).lower())) for part in re.split(r"…|\.\.\.", quotation))
         return all(f" {part} " in self._words for part in parts if part)
 

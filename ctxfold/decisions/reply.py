@@ -15,7 +15,6 @@ from ctxfold.log import BlockRef, StepRef, StretchRef, parse_ref
 from ctxfold.text.json import strictly
 from ctxfold.workspace import MemoryParts, Tile, Workspace
 
-_NO_MEMORY = MemoryParts()
 LONGEST = 32_000
 """Characters of a block at most."""
 THOUGHT = re.compile(r"\A.*</think>|<think>.*\Z", re.DOTALL)
@@ -50,7 +49,7 @@ class _Context(_Form):
     """What a block may hold. `latest` repeats the step, which is recorded from the reply itself."""
 
     fold: FoldDirective | _NamedFold | None = None
-    memory: MemoryParts = MemoryParts()
+    memory: MemoryParts | None = None
     latest: dict[str, Any] | None = None
 
 
@@ -78,13 +77,13 @@ class Parsed:
 
     Attributes:
         directive: the fold that fits the workspace.
-        memory: the memory that the reply writes; all parts empty for none.
+        memory: the memory that the reply writes.
         text: the reply as its user may see it, without blocks.
         reason: why a block that was tried cannot be applied, and what to write.
     """
 
     directive: FoldDirective | None = None
-    memory: MemoryParts = _NO_MEMORY
+    memory: MemoryParts | None = None
     text: str = ""
     reason: str | None = None
 

@@ -229,20 +229,20 @@ def consolidate(
     return _fold_past(tx, now, place, batch, limit, by, written)
 
 
-def put_memory(tx: Writing, now: Handle, limit: int, memory: Memory, upto: int | None, by: By) -> Tile:
-    """Put a memory in place of the steps up to `upto`, None for the one before the latest that this handle has shown.
+def put_memory(tx: Writing, now: Handle, limit: int, memory: Memory, upto: int | None, as_of: int, by: By) -> Tile:
+    """Put a memory in place of the steps up to `upto`, None for the one before `as_of`, the latest that its author had
+    read.
 
     Raises FoldError: there are no such steps.
     """
-    latest = now.seen
     older = now.place(tx).workspace.older
     place = now.place(tx, upto=older.first if older else None)
     blocks = place.workspace.blocks
-    end = sum(block.steps[0] <= (latest - 1 if upto is None else upto) for block in blocks)
+    end = sum(block.steps[0] <= (as_of - 1 if upto is None else upto) for block in blocks)
     if end == 0:
         raise FoldError("there is nothing before the latest step; record more steps first")
     batch = make_batch(blocks, end, limit, now.settings.of(limit))
-    return _fold_past(tx, now, place, batch, limit, by, _sign(tx, place, memory, latest, by))[0]
+    return _fold_past(tx, now, place, batch, limit, by, _sign(tx, place, memory, as_of, by))[0]
 
 
 def _fold_past(

@@ -83,7 +83,7 @@ def read(session: Session, reply: str) -> Parsed:
 def test_a_block_that_cannot_be_used_folds_nothing_and_says_what_to_write(session: Session, reply: str, why: str):
     before = session.workspace
     parsed = read(session, reply)
-    assert (parsed.directive, parsed.memory, parsed.text) == (None, MemoryParts(), "")
+    assert (parsed.directive, parsed.memory, parsed.text) == (None, None, "")
     assert why in (parsed.reason or ""), parsed.reason
     assert "\n" not in (parsed.reason or "")
     assert parsed.compliance == Compliance(replies=1, refused=1)
