@@ -225,7 +225,8 @@ class ModelDecider:
             raise InputError(f"- {read.reason}")
         arguments = parse_words(read.text, self._tool.name)
         given = {"fold": read.directive, "memory": read.memory}
-        return {**arguments, **{name: value.model_dump() for name, value in given.items() if value is not None}}
+        parts = {name: value.model_dump(exclude_defaults=True) for name, value in given.items() if value is not None}
+        return {**arguments, **parts}
 
     def _check(self, arguments: Mapping[str, Any], situation: Situation) -> Decision:
         """Return the decision of a reply, an answer's quote as the exact slice of its page.
