@@ -108,7 +108,7 @@ def _read_records(session: Session, step: int) -> list[Recalled]:
 
 
 def _find_page(records: Sequence[Recalled]) -> Recalled | None:
-    """Find the snapshot of the page after a step; None when its last result is none of a page."""
+    """Find the snapshot of the page after a step; None when its last result is not a page."""
     results = [record for record in records if record.kind == "result"]
     return results[-1] if results and results[-1].origin == "page" else None
 
@@ -236,7 +236,7 @@ class Journal:
         return Maintained()
 
     async def close_turn(self, decided: DecidedStep, text: str, sources: Sequence[Source]) -> int:
-        """Record the answer, or why there is none, as a reply, and close the to-do item it answers.
+        """Record the answer, or the reason for none, as a reply, and close the to-do item it answers.
         Returns its step.
         """
 
