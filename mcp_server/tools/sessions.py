@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -90,19 +89,14 @@ async def ask_roots(file: str, ctx: Context[Pools]) -> ListRoots | ListRootsResu
     return roots
 
 
-@dataclass(frozen=True, slots=True)
-class HostFolders:
-    """A host's sessions, and the folders from which its files may be read; None if it is on another machine."""
-
-    pool: SessionPool
-    folders: tuple[Path, ...] | None
+Folders = tuple[Path, ...] | None
+"""The folders from which files of a host may be read; None if it is on another machine."""
 
 
-async def find_folders(ctx: Context[Pools], roots: Annotated[ListRootsResult, Resolve(ask_roots)]) -> HostFolders:
-    """The sessions of the current request's principal, and the folders of its roots."""
-    pool = get_pool(ctx)
-    folders = tuple(Path(url2pathname(urlsplit(str(root.uri)).path)) for root in roots.roots)
-    return HostFolders(pool, folders if pool.local else None)
+async def find_folders(ctx: Context[Pools], roots: Annotated[ListRootsResult, Resolve(ask_roots)]) -> Folders:
+    """The folders of the host's roots."""
+    paths = tuple(Path(url2pathname(urlsplit(str(root.uri)).path)) for root in roots.roots)
+    return paths if get_pool(ctx).local else None
 
 
 def read_text_file(name: str, folders: Sequence[Path]) -> tuple[Path, str, int]:
@@ -222,7 +216,8 @@ _NO_STEP = StepGiven()
 
 async def record(
     session: str,
-    host: Annotated[HostFolders, Resolve(find_folders)],
+    ctx: Context[Pools],
+    folders: Annotated[Folders, Resolve(find_folders)],
     user: str = "",
     step: StepGiven = _NO_STEP,
     file: str = "",
@@ -233,12 +228,12 @@ async def record(
     """Record messages, steps, files and notes."""
     writes: list[Write] = [lambda opened: opened.record_turn(user=user)] if user else []
     writes += _list_step_writes(step, found)
-    writes += [await run_sync(_read_as_step, file, host.folders)] if file else []
+    writes += [await run_sync(_read_as_step, file, folders)] if file else []
     writes += [lambda opened: opened.record_reply(reply)] if reply else []
     writes += [lambda opened: opened.record_note(note, origin="model")] if note else []
     if not writes:
         raise InputError("nothing to record: give user, step, file, reply, note or found")
-    return format_facts(await _write(host.pool, session, writes))
+    return format_facts(await _write(get_pool(ctx), session, writes))
 
 
 async def _write(pool: SessionPool, session: str, writes: list[Write]) -> Recorded:
