@@ -112,10 +112,10 @@ class Proxy:
 
     async def _send(self, line: bytes, message: Message) -> None:
         """Send a line to the server. The answer to a request that it never gets is given when the server has ended."""
-        await self._connected.wait()
         number = message.get("id")
         if "method" in message and isinstance(number, str | int):
             self._unanswered[number] = message
+        await self._connected.wait()
         with suppress(*GONE):
             if self._server is not None and not await self._server.send(line.rstrip(b"\r\n")):
                 await self._refuse(number, PARSE_ERROR, "this is no JSON-RPC message, so it cannot be sent over HTTP")
