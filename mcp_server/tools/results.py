@@ -73,9 +73,9 @@ def _make_blocks(*blocks: str) -> list[TextContent]:
 
 
 def take_part(text: str, offset: int, call: str) -> tuple[str, str]:
-    """As much of a text from a character on as one result holds, and which part that is.
+    """The part of a text that fits one result, from a character on; and a note that says which part it is.
 
-    `call`: the call that gives the rest, but for its offset.
+    `call`: the call that returns the rest, without its offset.
     """
     start = min(max(offset, 0), len(text))
     end = min(start + _ROOM, len(text))

@@ -251,7 +251,7 @@ async def _write(pool: SessionPool, session: str, writes: list[Write]) -> Record
 
 
 def _list_step_writes(given: StepGiven, found: str) -> Iterator[Write]:
-    """Record the step with its calls and results, paired by id or else by place; or each of its late results."""
+    """Writes for a step with its calls and results, paired by id or else by place; or for each of its late results."""
     if found and (given == _NO_STEP or given.late_for):
         yield lambda opened: opened.record_note(found)
     if given == _NO_STEP:
@@ -271,7 +271,7 @@ def _list_step_writes(given: StepGiven, found: str) -> Iterator[Write]:
 
 
 def _read_as_step(name: str, folders: Sequence[Path] | None) -> Write:
-    """Record a file as the step that read it: its text came from outside, like a tool's."""
+    """Write a file as the step that read it: its text came from outside, like a tool's."""
     if folders is None:
         raise Refused(
             "files are not read over HTTP, where host and server may be on two machines: give the text itself"
