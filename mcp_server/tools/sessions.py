@@ -32,27 +32,14 @@ async def context(session: str, ctx: Context[Pools], budget: int = 0, offset: in
     return await get_pool(ctx).use(session, lambda opened: format_view(opened, budget, offset))
 
 
-class Opened(BaseModel, frozen=True):
-    """The state of a session."""
-
-    session: str
-    created: bool
-    branch: str
-    tip: str
-    goal: str
-    budget: int
-
-
-async def open_session(
-    session: str, ctx: Context[Pools], goal: str = "", budget: int = 0
-) -> Annotated[CallToolResult, Opened]:
+async def open_session(session: str, ctx: Context[Pools], goal: str = "", budget: int = 0) -> CallToolResult:
     """Create or resume a session."""
     await get_pool(ctx).open(session, goal or None, budget or None)
-    return format_facts(await get_pool(ctx).use(session, _describe_session))
+    return await get_pool(ctx).use(session, _describe_session)
 
 
-def _describe_session(opened: Session) -> Opened:
-    return Opened(
+def _describe_session(opened: Session) -> CallToolResult:
+    return format_facts(
         session=opened.name,
         created=opened.created,
         branch=opened.branch_name,
@@ -198,16 +185,6 @@ class StepGiven(BaseModel, frozen=True, extra="forbid"):
     late_for: int = 0
 
 
-class Recorded(BaseModel, frozen=True):
-    """The steps recorded, and how full the view is."""
-
-    recorded: list[str]
-    view_tokens: int
-    budget: int
-    consolidated: list[str]
-    notes: list[str] = []
-
-
 Write = Callable[[Session], RecordRef | StepRef]
 """Records one thing in a session and returns its address."""
 
@@ -224,7 +201,7 @@ async def record(
     reply: str = "",
     note: str = "",
     found: str = "",
-) -> Annotated[CallToolResult, Recorded]:
+) -> CallToolResult:
     """Record messages, steps, files and notes."""
     writes: list[Write] = [lambda opened: opened.record_turn(user=user)] if user else []
     writes += _list_step_writes(step, found)
@@ -233,15 +210,15 @@ async def record(
     writes += [lambda opened: opened.record_note(note, origin="model")] if note else []
     if not writes:
         raise InputError("nothing to record: give user, step, file, reply, note or found")
-    return format_facts(await _write(get_pool(ctx), session, writes))
+    return await _write(get_pool(ctx), session, writes)
 
 
-async def _write(pool: SessionPool, session: str, writes: list[Write]) -> Recorded:
+async def _write(pool: SessionPool, session: str, writes: list[Write]) -> CallToolResult:
     """Record in order, then let the session fold, plan and extract where that is due, at its own budget."""
     refs = await pool.use(session, lambda opened: [write(opened) for write in writes])
     maintained = await pool.deciders.maintain(pool.lease(session))
     view = await pool.use(session, lambda opened: opened.view(budget=opened.budget))
-    return Recorded(
+    return format_facts(
         recorded=list(dict.fromkeys(f"s{ref.step}" for ref in refs)),
         view_tokens=view.tokens,
         budget=view.budget,
