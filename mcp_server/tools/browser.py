@@ -13,7 +13,7 @@ from pydantic import AfterValidator, BaseModel, Field, TypeAdapter
 from browser_agent.observation.inline import clean, cut
 from mcp_server.prompts import fill_prompt
 from mcp_server.sessions.pool import Pools, SessionPool, get_pool
-from mcp_server.tools.results import Browsed, format_page, format_run, list_notices, report_progress
+from mcp_server.tools.results import format_page, format_run, list_notices, report_progress
 
 if TYPE_CHECKING:
     from browser_agent.agent.steps import DrivenStep
@@ -82,7 +82,7 @@ async def browse(
     ctx: Context[Pools],
     answer: Annotated[ElicitationResult[Yes], Resolve(confirm_browse)],
     start_url: str = "",
-) -> Annotated[CallToolResult, Browsed]:
+) -> CallToolResult:
     """Find an answer."""
     pool = get_pool(ctx)
     browsing, lease = pool.browsing, pool.lease(session)
@@ -91,7 +91,7 @@ async def browse(
     return format_run(await browsing.runs.browse(session, lease, task, start_url, agreed, report))
 
 
-async def browse_status(run: str, ctx: Context[Pools], cancel: bool = False) -> Annotated[CallToolResult, Browsed]:
+async def browse_status(run: str, ctx: Context[Pools], cancel: bool = False) -> CallToolResult:
     """Ask after a run."""
     return format_run(await get_pool(ctx).browsing.runs.status(run, cancel, report_progress(ctx)))
 
