@@ -386,9 +386,8 @@ class SessionsRows(_Tables):
 
     def names(self) -> list[str]:
         """Every session's name, the newest work first."""
-        return [
-            name for name, _ in self._db.rows(f"SELECT name, {UPDATED} FROM session ORDER BY updated DESC, id DESC")
-        ]
+        rows = self._db.rows(f"SELECT name, {UPDATED} FROM session ORDER BY updated DESC, id DESC")
+        return [name for name, _ in rows]
 
     def add(self, name: str, created: float) -> SessionRow:
         """Begin an empty session. Its number was never that of another, deleted ones included."""
