@@ -75,12 +75,9 @@ def lower(text: str) -> str:
     return low if len(low) == len(text) else "".join(sign.lower() if len(sign.lower()) == 1 else sign for sign in text)
 
 
-def unescape(text: str) -> Iterator[tuple[int, int, str]]:
-    """The escapes of a text, as in addresses, markup and scripts: (start, end, meaning), which may be escaped again."""
-    for match in _ESCAPES.finditer(text):
-        meaning = _MEANINGS[match.lastgroup or "markup"](match[0])
-        if meaning != match[0]:
-            yield match.start(), match.end(), meaning
+def _read_escape(match: re.Match[str]) -> str:
+    """The meaning of an escape, as in addresses, markup and scripts, which may be escaped again."""
+    return _MEANINGS[match.lastgroup or "markup"](match[0])
 
 
 def _codes(value: str) -> Iterator[str]:
@@ -225,15 +222,10 @@ class _Reading:
 
     def unescape(self) -> _Reading | None:
         """This with its escapes taken out once; None without escapes."""
-        places = list(unescape(self.text))
-        if not places:
-            return None
-        pieces: list[str] = []
-        last = 0
-        for start, end, meant in places:
-            pieces += (self.text[last:start], meant)
-            last = end
-        return _Reading("".join((*pieces, self.text[last:])), self, lambda: places)
+        text = _ESCAPES.sub(_read_escape, self.text)
+        escapes = ((match.span(), _read_escape(match), match[0]) for match in _ESCAPES.finditer(self.text))
+        places = ((*span, meaning) for span, meaning, escape in escapes if meaning != escape)
+        return None if text == self.text else _Reading(text, self, lambda: places)
 
     def without(self, dropped: re.Pattern[str]) -> _Reading:
         """This with what matches left out."""
