@@ -144,8 +144,8 @@ _BLANKS = re.compile(
 """What a page folds, adds or puts for a blank."""
 
 
-Replaced = Callable[[], Iterable[tuple[int, int, str]]]
-"""The places of a text that were replaced: start, end, and the new text."""
+Replaced = Iterable[tuple[int, int, str]]
+"""The places of a text that were replaced: start, end, and the new text. They are looked for once, if at all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,11 +212,11 @@ class _Needle(NamedTuple):
 class _Reading:
     """A text as it reads when some places of it are replaced; `back` leads to where something stood in the first."""
 
-    def __init__(self, text: str, before: _Reading | None = None, replaced: Replaced | None = None) -> None:
+    def __init__(self, text: str, before: _Reading | None = None, replaced: Replaced = ()) -> None:
         self.text = text
         self._low = lower(text)
         self._before = before
-        self._replaced = replaced
+        self._replaced = iter(replaced)
         self._at: list[int] = []
         self._places: list[tuple[int, int, int]] = []
 
@@ -225,13 +225,12 @@ class _Reading:
         text = _ESCAPES.sub(_read_escape, self.text)
         escapes = ((match.span(), _read_escape(match), match[0]) for match in _ESCAPES.finditer(self.text))
         places = ((*span, meaning) for span, meaning, escape in escapes if meaning != escape)
-        return None if text == self.text else _Reading(text, self, lambda: places)
+        return None if text == self.text else _Reading(text, self, places)
 
     def without(self, dropped: re.Pattern[str]) -> _Reading:
         """This with what matches left out."""
-        text = self.text
-        rest = dropped.sub("", text)
-        return _Reading(rest, self, lambda: ((match.start(), match.end(), "") for match in dropped.finditer(text)))
+        places = ((match.start(), match.end(), "") for match in dropped.finditer(self.text))
+        return _Reading(dropped.sub("", self.text), self, places)
 
     def holds(self, text: str) -> bool:
         """Whether it holds a text in lower case."""
@@ -250,14 +249,12 @@ class _Reading:
 
     def _origin(self, at: int) -> tuple[int, int]:
         """The place of a character in the text before: all of a replaced stretch for any of its characters."""
-        if self._replaced is not None:
-            last = size = 0
-            for start, end, meaning in self._replaced():
-                size += start - last + len(meaning)
-                self._at.append(size - len(meaning))
-                self._places.append((start, end, size))
-                last = end
-            self._replaced = None
+        last = size = 0
+        for start, end, meaning in self._replaced:  # an iterator, at its end after the first time
+            size += start - last + len(meaning)
+            self._at.append(size - len(meaning))
+            self._places.append((start, end, size))
+            last = end
         number = bisect_right(self._at, at) - 1
         if number < 0:
             return at, at + 1
