@@ -118,6 +118,7 @@ def _show_letters(token: str) -> str:
 
 
 def _show_letter(escape: re.Match[str]) -> str:
+    """A letter that can be seen in place of its escape; any other escape as it is."""
     if escape[0][1] != "u":
         return escape[0]
     letter: str = json.loads(f'"{escape[0]}"')
@@ -199,6 +200,7 @@ def rows_of(tree: Any) -> list[Row]:
 
 
 def _rows(tree: Any, head: str, depth: int) -> Iterator[Row]:
+    """The rows of a value: an object gives one row of its small values, then the rows of its containers."""
     if is_flat(tree):
         yield Row(depth, head, (inline(tree),))
     elif isinstance(tree, dict):
@@ -230,6 +232,7 @@ def _inner(value: Any, name: str, depth: int) -> Iterator[Row]:
 
 
 def _list(tree: Sequence[Any], head: str, depth: int) -> Iterator[Row]:
+    """The rows of a list: a table for alike objects, one row for scalars, else each item by itself."""
     columns = _columns(tree, least=2)
     if columns:
         yield Row(depth, f"{head}[{len(tree)}] ", tuple(map(word, columns)), "columns")
@@ -244,6 +247,7 @@ def _list(tree: Sequence[Any], head: str, depth: int) -> Iterator[Row]:
 
 
 def _is_small(value: Any) -> bool:
+    """Whether a value fits into a cell: a scalar, or a short container of scalars."""
     if is_flat(value):
         return True
     inside: Iterable[Any] = value.values() if isinstance(value, dict) else value
@@ -264,4 +268,5 @@ def _columns(tree: Sequence[Any], least: int) -> list[str]:
 
 
 def _cells(row: Mapping[str, Any], columns: Sequence[str]) -> list[str]:
+    """The values of an object in the order of some columns; an empty cell for a missing one."""
     return [inline(row[name]) if name in row else "" for name in columns]

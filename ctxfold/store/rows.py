@@ -65,6 +65,7 @@ class _Tables:
         return self._db.rows(f"SELECT {columns} FROM {table} WHERE {where} {end}", **equal)
 
     def _first(self, columns: str, table: str, **equal: object) -> tuple[Any, ...] | None:
+        """The first row in which columns have these values, if any."""
         return next(iter(self._find(columns, table, "", **equal)), None)
 
     def _value(self, column: str, table: str, **equal: object) -> Any | None:
@@ -87,6 +88,7 @@ class _Tables:
         return self._db.rows(f"INSERT INTO {table} ({', '.join(cells)}) VALUES (:{', :'.join(cells)}) {end}", **cells)
 
     def _change(self, table: str, column: str, value: object, **equal: object) -> None:
+        """Set one column of the rows in which others have these values."""
         where = " AND ".join(f"{name} = :{name}" for name in equal)
         self._db.run(f"UPDATE {table} SET {column} = :value WHERE {where}", value=value, **equal)
 
@@ -229,6 +231,7 @@ class ForestRows(_Tables):
 
 
 def _event(row: tuple[Any, ...]) -> EventRow:
+    """The event of a row."""
     seq, head, prev, kind, decider, cause, json, time, *after = row
     return EventRow(seq, head, prev, kind, decider, decode(cause), decode(json), time, State(seq, *after))
 
@@ -372,6 +375,7 @@ class LogRows(_Tables):
 
 
 def _step(row: tuple[Any, ...]) -> Step:
+    """The step of a row."""
     n, parent, lane, depth, is_open, *rest = row
     return Step(n, parent, lane, depth, bool(is_open), *rest)
 
@@ -445,6 +449,7 @@ class Reading(_Tables):
         return [self._to_json(dict(zip(columns, row, strict=True))) for row in rows]
 
     def _to_json(self, cells: dict[str, Any]) -> dict[str, Any]:
+        """Cells as an export holds them: bytes as text or JSON, an entry by its text."""
         if "entry" in cells:
             shown = cells["shown"]
             cells |= {"entry": self.log.text(cells["entry"]), "shown": None if shown is None else self.log.text(shown)}

@@ -81,6 +81,7 @@ def _read_escape(match: re.Match[str]) -> str:
 
 
 def _codes(value: str) -> Iterator[str]:
+    """The codes of a value, without what depends on the text around it."""
     raw = value.encode("utf-8", "surrogatepass")
     texts = [raw, *(value.encode(name, "surrogatepass") for name in _UTF16)]
     if not value.isascii():
@@ -243,6 +244,7 @@ class _Reading:
                 yield Copy((self._back(start, end),), end - start == len(needle.text))
 
     def _back(self, start: int, end: int) -> tuple[int, int]:
+        """The stretch of the first text that a stretch of this one was made from."""
         if self._before is None:
             return start, end
         return self._before._back(self._origin(start)[0], self._origin(end - 1)[1])
@@ -295,6 +297,7 @@ class Readings:
 
 
 def _make_needles(texts: Iterable[str], least: int) -> list[_Needle]:
+    """Texts of at least so many characters, to be found whole."""
     return [_Needle(low, len(low)) for low in _lower_each(texts, least)]
 
 
@@ -304,6 +307,7 @@ def _find_part(text: str, least: int) -> int:
 
 
 def _is_telling(part: str) -> bool:
+    """Whether a part has enough different signs to tell something."""
     return len({sign for sign in part if sign.isalnum()}) >= _DISTINCT
 
 
