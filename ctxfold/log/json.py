@@ -90,31 +90,28 @@ def indent_json(text: str) -> list[str]:
     """The lines of a JSON object or list: one value a line, one blank deeper in each level, each token as it is
     spelled.
     """
-    lines: list[str] = []
-    deep, line = 0, ""
+    deep, parts = 0, list[str]()
     for token in _TOKEN.findall(text):
+        deep += (token in ("{", "[")) - (token in ("}", "]"))
+        line_end = "\n" + " " * deep
         if token == ":":
-            line += ": "
-        elif token == ",":
-            lines.append(f"{line},")
-            line = " " * deep
-        elif token in ("{", "["):
-            lines.append(line + token)
-            deep += 1
-            line = " " * deep
+            parts.append(": ")
+        elif token in (",", "{", "["):
+            parts.append(token + line_end)
         elif token in ("}", "]"):
-            lines.append(line)
-            deep -= 1
-            line = " " * deep + token
+            parts.append(line_end + token)
         else:
-            line += _show_letters(token) if token[0] == '"' else _close(token)
-    lines.append(line)
-    return lines
+            parts.append(_show_token(token))
+    return "".join(parts).split("\n")
 
 
-def _show_letters(token: str) -> str:
-    """A string with its letters, signs and pictures in place of their numbers: what cannot be seen keeps them."""
-    return _ESCAPE.sub(_show_letter, token) if "\\u" in token else token
+def _show_token(token: str) -> str:
+    """A token as a line shows it: a string with letters in place of their numbers, unless they cannot be seen; an empty
+    list or object without its white space.
+    """
+    if token[0] == '"':
+        return _ESCAPE.sub(_show_letter, token)
+    return token[0] + token[-1] if token[0] in "{[" else token
 
 
 def _show_letter(escape: re.Match[str]) -> str:
@@ -123,11 +120,6 @@ def _show_letter(escape: re.Match[str]) -> str:
         return escape[0]
     letter: str = json.loads(f'"{escape[0]}"')
     return letter if not letter.isascii() and letter.isprintable() else escape[0]
-
-
-def _close(token: str) -> str:
-    """A token without the white space that an empty list or object may hold."""
-    return token[0] + token[-1] if token[0] in "{[" else token
 
 
 def line_form(text: str) -> list[str]:

@@ -87,6 +87,12 @@ class _Tables:
         """Add a row; the columns that an `end` with RETURNING asks for."""
         return self._db.rows(f"INSERT INTO {table} ({', '.join(cells)}) VALUES (:{', :'.join(cells)}) {end}", **cells)
 
+    def _append(self, table: str, session: int, **cells: object) -> int:
+        """Add a row of a session under the next number. Returns the number."""
+        number = self._last("id", table, session=session) + 1
+        self._insert(table, "", session=session, id=number, **cells)
+        return number
+
     def _change(self, table: str, column: str, value: object, **equal: object) -> None:
         """Set one column of the rows in which others have these values."""
         where = " AND ".join(f"{name} = :{name}" for name in equal)
@@ -135,9 +141,7 @@ class CoverRows(_Tables):
 
     def add_cell(self, session: int, prev: int, tile: int) -> int:
         """Add a cell after another; its number."""
-        cell = self._last("id", "cell", session=session) + 1
-        self._insert("cell", session=session, id=cell, prev=prev, tile=tile)
-        return cell
+        return self._append("cell", session, prev=prev, tile=tile)
 
     def notes(self, session: int, note: int) -> list[tuple[str, str]]:
         """The notes that lead to a root, oldest first, as (slot, text)."""
@@ -154,9 +158,7 @@ class CoverRows(_Tables):
 
     def add_note(self, session: int, prev: int, slot: str, text: str) -> int:
         """Add a note after another; its number."""
-        note = self._last("id", "note", session=session) + 1
-        self._insert("note", session=session, id=note, prev=prev, slot=slot, text=encode(text))
-        return note
+        return self._append("note", session, prev=prev, slot=slot, text=encode(text))
 
 
 class ForestRows(_Tables):
@@ -290,9 +292,7 @@ class LogRows(_Tables):
 
     def add_lane(self, session: int, parent: int, fork: int) -> int:
         """Add a lane that leaves `parent` after depth `fork`; its number."""
-        lane = self._last("id", "lane", session=session) + 1
-        self._insert("lane", session=session, id=lane, parent=parent, fork=fork)
-        return lane
+        return self._append("lane", session, parent=parent, fork=fork)
 
     def lanes(self, session: int) -> list[tuple[Any, ...]]:
         """Every lane of a session as (number, parent, fork)."""
