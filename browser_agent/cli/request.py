@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 import shutil
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 from click.core import ParameterSource
@@ -66,6 +68,14 @@ def _add_domain(secret: str, start_url: str | None) -> str:
 
 
 _HOW = "give it as NAME=env:VARIABLE or NAME=file:PATH, with NAME@DOMAIN for a site other than the start address"
+
+
+def read_schema(path: Path) -> Any:
+    """Read a JSON schema from a file. Raises InputError: the file cannot be read, or is not JSON."""
+    try:
+        return json.loads(path.read_bytes())
+    except (OSError, ValueError) as error:
+        raise InputError(f"the schema {str(path)!r} cannot be read as JSON ({error}); name another file") from error
 
 
 def read_safety(

@@ -16,7 +16,6 @@ from browser_agent.actions import Action, PageAction, Terminal, is_ref
 from browser_agent.observation import Observation
 from ctxfold.decisions.fold import FoldDirective
 from ctxfold.decisions.register import ItemWritten
-from ctxfold.decisions.reply import Compliance
 from ctxfold.errors import InputError
 from ctxfold.models import Usage
 from ctxfold.text.words import counted
@@ -262,7 +261,6 @@ class DecidedStep:
         usage: the cost of each reply of a model; empty without a model.
         note: a note for a person on how it came about; empty for none.
         candidates: if the run ends, the passages that fit best, at most three, best first.
-        compliance: how well replies in words kept to the form of a fold; empty if a tool was called.
         refused: each reply of a model that did not fit, with its fault.
         asked: that model's name.
     """
@@ -273,7 +271,6 @@ class DecidedStep:
     usage: tuple[Usage, ...] = ()
     note: str = ""
     candidates: tuple[Source, ...] = ()
-    compliance: Compliance = field(default_factory=Compliance)
     refused: tuple[tuple[str, str], ...] = ()
     asked: str = ""
 

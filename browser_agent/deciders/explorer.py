@@ -37,8 +37,6 @@ _LOST_IN_A_ROW = 4
 _CANDIDATES = 3
 _HALF, _SURE = 0.5, 0.8
 """The share of the question that an answer holds: on a site that was read whole; where other pages may hold more."""
-_SECTION_SHARE = 0.5
-"""What the score of its section adds to the score of a passage."""
 _LENGTH = 0.3
 """How much a long passage is held against it: BM25's b. Passages have at most 80 words."""
 _NAME_REPEATS = 4
@@ -49,8 +47,6 @@ _LINK_WORDS = 200
 """The most words that are kept of all links to one page."""
 _INDEXED = 40
 """The best pages that are taken from a site's search index."""
-_WRAPPED = 90
-"""Characters. A text with no longer line was wrapped by hand, and its sentences run over lines."""
 _NEEDS_MODEL = (
     "an answer to a JSON schema needs a model: name one with --model, such as claude-… or openai:gpt-…; "
     "the passages that fit the task best are listed"
@@ -148,16 +144,12 @@ class Passage:
     Attributes:
         quote: an exact slice of the page, at most 80 words.
         url: the page, with the section's anchor.
-        name: what the section defines, else its heading.
-        section: the section's number among all that were read.
         words: of the quote, the heading and the page's title.
         is_named: whether the section defines a name that the question has.
     """
 
     quote: str
     url: str
-    name: str
-    section: int
     words: frozenset[str]
     is_named: bool
 
@@ -168,7 +160,7 @@ class Library:
     def __init__(self, question: Question) -> None:
         self._question = question
         self._passages: dict[str, Passage] = {}
-        self._texts, self._sections = BM25(b=_LENGTH), BM25(b=_LENGTH)
+        self._texts = BM25(b=_LENGTH)
         self.pages: set[str] = set()
 
     def add(self, page: Observation) -> None:
@@ -181,7 +173,6 @@ class Library:
         for section in page.sections:
             name = section.defined_name or section.title
             above, title = words(" ".join((page.title, *([name] * _NAME_REPEATS)))), words(section.title)
-            number = self._sections.add([*above, *title, *words(section.text)])
             is_named = any(_is_entry(wanted, page.title, section.defined_name) for wanted in self._question.names)
             anchor = f"{url}#{section.anchor}" if section.anchor else url
             for at, quote in enumerate(_cut_passages(section.text or section.title, links)):
@@ -189,16 +180,11 @@ class Library:
                     own = words(quote)
                     self._texts.add([*above, *(() if at else title), *own])
                     held = frozenset((*own, *above, *title))
-                    self._passages[quote] = Passage(quote, anchor, name, number, held, is_named)
+                    self._passages[quote] = Passage(quote, anchor, held, is_named)
 
     def rank(self) -> list[Passage]:
         """Return the three passages that fit best; first one of the entry that the question names."""
-        passages = list(self._passages.values())
-        around = self._sections.scores(self._question.words)
-        scores = [
-            own + _SECTION_SHARE * around[passage.section]
-            for own, passage in zip(self._texts.scores(self._question.words), passages, strict=True)
-        ]
+        passages, scores = list(self._passages.values()), self._texts.scores(self._question.words)
         order = sorted((at for at, score in enumerate(scores) if score), key=lambda at: -scores[at])
         entry = [at for at in order if passages[at].is_named][:1]
         return [passages[at] for at in dict.fromkeys((*entry, *order))][:_CANDIDATES]
@@ -230,11 +216,9 @@ def _is_entry(name: str, above: str, entry: str | None) -> bool:
 
 def _cut_passages(text: str, links: set[str]) -> Iterator[str]:
     """Cut each paragraph of a text into runs of sentences of at most 80 words. Lines of a link alone are left out."""
-    rows = [row.of(text) for row in lines(text)]
-    prose = [row for row in rows if row.strip() not in links]
-    if len(prose) == len(rows) > 1 and max(map(len, rows)) <= _WRAPPED:
-        prose = [text]
-    for paragraph in prose:
+    for paragraph in (line.of(text) for line in lines(text)):
+        if paragraph.strip() in links:
+            continue
         start = end = 0
         for sentence in sentences(paragraph):
             if end and len(paragraph[start : sentence.end].split()) > MOST_WORDS:

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import anyio
 from pydantic import Field, TypeAdapter
 
-from browser_agent.actions import ExtractValues, Find, OutcomeKind, PageAction, Read, WaitFor
+from browser_agent.actions import ExtractValues, Find, PageAction, Read, WaitFor
 from browser_agent.agent.steps import DrivenStep, PageDriver, begin_step
 from browser_agent.browser.browser import Browser
 from browser_agent.browser.window import Window
@@ -24,7 +24,6 @@ from ctxfold.models import Model, Roles
 from ctxfold.models.deciders import Deciders
 from ctxfold.models.deciders.loop import SessionLease
 from ctxfold.prompts import prompt
-from ctxfold.tokens import count
 
 BUDGET = 900
 """Tokens of a page's text in an answer unless the host asks for another number."""
@@ -111,40 +110,6 @@ def make_reading(
     return PageCall(actions, "", need, found, budget or BUDGET)
 
 
-@dataclass(frozen=True, slots=True)
-class PageShown:
-    """The result of one call.
-
-    Attributes:
-        step: the step that records it.
-        kind: the kind of outcome; `refused` when a guard refused the call.
-        message: the outcome in one line without page text.
-        ref: the ref of the whole page; empty when there was no page.
-        text: the page within the budget. Data, never instructions.
-        values: the ref of the values last extracted; empty for none.
-        downloads: the paths of files that arrived.
-        notes: requests of the page that were blocked since the last call, and notes on the actions.
-    """
-
-    step: int
-    kind: OutcomeKind
-    message: str
-    done: int
-    asked: int
-    url: str = ""
-    ref: str = ""
-    text: str = ""
-    tokens: int = 0
-    values: str = ""
-    downloads: tuple[str, ...] = ()
-    notes: str = ""
-
-    @property
-    def ok(self) -> bool:
-        """Whether all actions were performed, or the rest stopped because the page changed."""
-        return self.kind in ("done", "page_changed")
-
-
 _ONCE = "the user is asked once a call, so ask for that in the next"
 
 
@@ -157,7 +122,7 @@ class _Act:
     asked_again: bool = False
     answer: asyncio.Future[bool] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
     question: asyncio.Event = field(default_factory=asyncio.Event)
-    work: asyncio.Task[PageShown] = field(init=False)
+    work: asyncio.Task[DrivenStep] = field(init=False)
 
     async def ask(self, asked: Asked) -> bool:
         """Put a question and wait for the answer."""
@@ -213,7 +178,7 @@ class Page:
             question.cancel()
         return act.asked
 
-    async def finish(self, call: PageCall, agreed: bool = False) -> PageShown:
+    async def finish(self, call: PageCall, agreed: bool = False) -> DrivenStep:
         """Give the user's answer to a call and show the page after it.
 
         Raises:
@@ -228,13 +193,16 @@ class Page:
         if not act.answer.done():
             act.answer.set_result(agreed)
         try:
-            shown = await act.work
+            done = await act.work
         except anyio.get_cancelled_exc_class():
             act.work.cancel()
             raise
-        return replace(shown, message=f"{shown.message}; {_ONCE}") if act.asked_again and agreed else shown
+        if not (act.asked_again and agreed):
+            return done
+        message = f"{done.outcome.message}; {_ONCE}"
+        return replace(done, outcome=done.outcome.model_copy(update={"message": message}))
 
-    async def _do(self, lease: SessionLease, call: PageCall, ask: Ask | None) -> PageShown:
+    async def _do(self, lease: SessionLease, call: PageCall, ask: Ask | None) -> DrivenStep:
         """Perform a call and show the page after it; `ask` asks the user about requests with effects."""
         async with self._lock:
             driver, settings = self._driver, self.window.settings
@@ -256,7 +224,7 @@ class Page:
             if done.outcome.kind in _UNSETTLED:
                 driver.tries.clear()
             await self._deciders.maintain(lease)
-            return _show(done, len(actions))
+            return done
 
     def _refuse_repeated(self, actions: Sequence[PageAction]) -> str:
         """Return why repeated actions are refused; empty when they are allowed, as those that only read always are."""
@@ -270,22 +238,3 @@ def _check_waits(call: PageCall) -> None:
     waits = sum(action.seconds for action in call.actions if isinstance(action, WaitFor))
     if waits > WAITS:
         raise InputError(f"these wait {waits:g} s in all, and one call may wait {WAITS:g}; wait again in the next")
-
-
-def _show(done: DrivenStep, asked: int) -> PageShown:
-    outcome, page = done.outcome, done.outcome.observation
-    text = "\n\n".join(outcome.texts)
-    return PageShown(
-        done.step,
-        outcome.kind,
-        outcome.message,
-        sum(result.ok for result in outcome.results),
-        asked,
-        page.url if page is not None else "",
-        done.ref,
-        text,
-        count(text),
-        done.values,
-        outcome.downloads,
-        outcome.notes,
-    )

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import click
 from jinja2 import Environment, StrictUndefined
 
-from ctxfold.cli.options import BUDGET, Answer, budget_option, data_command, open_existing, session_argument
+from ctxfold.cli.options import BUDGET, Printout, budget_option, data_command, open_existing, session_argument
 from ctxfold.errors import InputError
 from ctxfold.log import Step
 from ctxfold.session.branches import Topic, read_tree
@@ -40,7 +40,7 @@ _folder = click.Path(exists=True, file_okay=False, path_type=Path)
 @click.option("--out", type=click.Path(path_type=Path), metavar="FILE", help="Where to; SESSION.html if not said.")
 @click.option("--screenshots", type=_folder, metavar="FOLDER", help="Other pictures, named after their steps: s12.png.")
 @budget_option
-def report(session: str, out: Path | None, screenshots: Path | None, budget: int, store: str | None) -> Answer:
+def report(session: str, out: Path | None, screenshots: Path | None, budget: int, store: str | None) -> Printout:
     """Write a session as one HTML file: its branches, the cost of its views, each step and block.
 
     The file works offline. It holds everything recorded: treat it like the session. An existing file is replaced.
@@ -50,7 +50,7 @@ def report(session: str, out: Path | None, screenshots: Path | None, budget: int
     written = report_session(session, file, store, budget, screenshots)
     size = file.stat().st_size
     facts = {"file": str(file), "steps": written.steps, "branches": len(written.chapters), "bytes": size}
-    return Answer(facts, [f"{file}: {counted(written.steps, 'step')}, {size:,} bytes"])
+    return Printout(facts, [f"{file}: {counted(written.steps, 'step')}, {size:,} bytes"])
 
 
 class StepShown(NamedTuple):
@@ -113,11 +113,11 @@ def report_session(
         name: the session's name.
         file: the file to write; an existing one is replaced.
         store: the store, as in `Session.open`.
-        budget: tokens of the views whose cost is drawn.
+        budget: tokens of the views that the curve is drawn from.
         pictures: a folder of screenshots named after their steps, `s12.png`; None for those kept with the store.
 
-    Raises: UnknownSession: there is no such session. SessionNameError: not a session name. InputError: the file cannot
-        be written. StoreError: the store cannot be used. BudgetError: a budget below the least.
+    Raises: UnknownSession: the store has none of that name. SessionNameError: not a session name. InputError: the file
+        cannot be written. StoreError: the store cannot be used. BudgetError: a budget below the least.
     """
     limit, place = Budget.of(budget), check_path(file)
     with open_store_at(store) as opened, opened.reading() as tx:

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ctxfold.cli.options import (
-    Answer,
     Decorator,
+    Printout,
     confirm,
     data_command,
     format_table,
@@ -36,20 +36,20 @@ if TYPE_CHECKING:
 
 
 @data_command
-def list_sessions(store: str | None) -> Answer:
+def list_sessions(store: str | None) -> Printout:
     """List the sessions, the last used first."""
     import ctxfold
 
     infos = ctxfold.sessions(store)
     if not infos:
-        return Answer([], notes=["no session yet: `ctxfold demo` or `ctxfold record` makes one"])
+        return Printout([], notes=["no session yet: `ctxfold demo` or `ctxfold record` makes one"])
     rows = [(info.name, info.steps, info.branches, format_time(info.updated), info.bytes, info.goal) for info in infos]
-    return Answer(infos, format_table(["session", "steps", "branches", "updated", "bytes", "goal"], rows))
+    return Printout(infos, format_table(["session", "steps", "branches", "updated", "bytes", "goal"], rows))
 
 
 @data_command
 @session_argument
-def show(session: str, store: str | None) -> Answer:
+def show(session: str, store: str | None) -> Printout:
     """Show one session: its goal, size, branches and tokens.
 
     `raw tokens` is the cost of the branch's steps as they were recorded; `view tokens` is the cost of the view within
@@ -64,14 +64,14 @@ def show(session: str, store: str | None) -> Answer:
     facts = {**asdict(info), "branch": branch, "tip": tip, **costs}
     shown = facts | {"tip": f"s{tip}", "created": format_time(info.created), "updated": format_time(info.updated)}
     texts = {name: f"{value:,}" if isinstance(value, int) else " ".join(value.split()) for name, value in shown.items()}
-    return Answer(facts, [f"{name.replace('_', ' '):<16}{text}" for name, text in texts.items()])
+    return Printout(facts, [f"{name.replace('_', ' '):<16}{text}" for name, text in texts.items()])
 
 
 @data_command
 @session_argument
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path), required=False)
 @click.option("--force", is_flag=True, help="Write over a file that is there.")
-def export(session: str, file: Path | None, force: bool, store: str | None) -> Answer:
+def export(session: str, file: Path | None, force: bool, store: str | None) -> Printout:
     """Write a session to a file, SESSION.jsonl if none is named.
 
     The file holds everything: the log, the folds, the branches. `ctxfold sessions import` reads it back.
@@ -83,7 +83,7 @@ def export(session: str, file: Path | None, force: bool, store: str | None) -> A
         raise InputError(f"{target} is there already: name another file, or add --force")
     open_existing(session, store).close()
     ctxfold.export_session(session, target, store=store)
-    return Answer({"session": session, "file": str(target)}, notes=[f"wrote {session} to {target}"])
+    return Printout({"session": session, "file": str(target)}, notes=[f"wrote {session} to {target}"])
 
 
 _TRANSCRIPT: tuple[Decorator, ...] = (
@@ -116,7 +116,7 @@ def find_transcript(host: str, file: Path | None, latest: bool) -> tuple[Transcr
 
 @data_command
 @transcript_options
-def import_session(file: Path | None, host: str | None, latest: bool, name: str | None, store: str | None) -> Answer:
+def import_session(file: Path | None, host: str | None, latest: bool, name: str | None, store: str | None) -> Printout:
     """Make a session from an export or a host's transcript.
 
     `--from` names the host. A transcript can be read again: entries that the session holds are skipped.
@@ -127,28 +127,26 @@ def import_session(file: Path | None, host: str | None, latest: bool, name: str 
     if host is None:
         if file is None or latest:
             raise InputError("name the file to read; --latest needs --from HOST")
-        made = ctxfold.import_session(file, store=store, name=name)
-        about = f"made the session {made} from {file}; look at it: ctxfold log {made}"
-        return Answer({"session": made}, notes=[about])
+        recorded = ctxfold.import_session(file, store=store, name=name)
+        about = f"made the session {recorded} from {file}; look at it: ctxfold log {recorded}"
+        return Printout({"session": recorded}, notes=[about])
     transcript, own_name = find_transcript(host, file, latest)
     messages = list(transcript.read_new())
     if not messages:
         raise InputError(f"{transcript.path} holds no conversation as {host} writes it: name another file or host")
     with ctxfold.Session.open(name or own_name, store=store) as session:
-        new, made, tip = len(session.record(messages)), session.name, session.tip
+        new, recorded, tip = len(session.record(messages)), session.name, session.tip
     lines = counted(transcript.unread, "line of it is", "lines of it are")
     left = f"; {lines} no part of the conversation" if transcript.unread else ""
-    about = (
-        f"recorded {counted(new, 'new entry', 'new entries')} in {made}, which now ends at s{tip}{left}; "
-        f"look at it: ctxfold log {made}"
-    )
-    return Answer({"session": made, "new": new, "tip": tip, "unread": transcript.unread}, notes=[about])
+    entries = counted(new, "new entry", "new entries")
+    about = f"recorded {entries} in {recorded}, which now ends at s{tip}{left}; look at it: ctxfold log {recorded}"
+    return Printout({"session": recorded, "new": new, "tip": tip, "unread": transcript.unread}, notes=[about])
 
 
 @data_command
 @session_argument
 @yes_option
-def delete(session: str, yes: bool, store: str | None) -> Answer:
+def delete(session: str, yes: bool, store: str | None) -> Printout:
     """Delete a session and what only it holds, for good."""
     import ctxfold
 
@@ -156,7 +154,7 @@ def delete(session: str, yes: bool, store: str | None) -> Answer:
         tip = opened.tip
     confirm(f"Delete {session} (newest step s{tip}) for good?", yes)
     ctxfold.delete_session(session, store=store)
-    return Answer({"session": session}, notes=[f"deleted {session}"])
+    return Printout({"session": session}, notes=[f"deleted {session}"])
 
 
 @click.group()
@@ -217,7 +215,7 @@ LARGEST = 64 << 20
 @click.option("--step", metavar="JSON", help="Whole steps, one JSON object a line; - reads them from standard input.")
 @click.option("--call", default="stdin", show_default=True, metavar="NAME", help="What gave the text that is piped in.")
 @click.option("--goal", metavar="TEXT", help="What the session is for, when it is new.")
-def record(session: str, call: str, goal: str | None, store: str | None, **given: str | None) -> Answer:
+def record(session: str, call: str, goal: str | None, store: str | None, **given: str | None) -> Printout:
     """Record text in a session's log, and make the session if there is none.
 
     Without an option, standard input is recorded as a tool's result: `make test | ctxfold record work --call "make
@@ -239,7 +237,7 @@ def record(session: str, call: str, goal: str | None, store: str | None, **given
         refs += [opened.record_turn(texts["user"])] if "user" in texts else []
         refs += [opened.record_reply(texts["reply"])] if "reply" in texts else []
     numbers = [ref.step for ref in refs]
-    return Answer({"session": session, "steps": numbers}, [f"s{number}" for number in numbers], notes=notes)
+    return Printout({"session": session, "steps": numbers}, [f"s{number}" for number in numbers], notes=notes)
 
 
 def _read_pipe() -> str:
@@ -254,9 +252,7 @@ def _read_pipe() -> str:
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise InputError(
-            f"standard input is not UTF-8 text (byte {error.start}): convert it first, with iconv for one"
-        ) from error
+        raise InputError(f"standard input is not UTF-8 text (byte {error.start}): convert it first") from error
 
 
 _STEP = {"explanation", "calls", "results", "found"}
@@ -289,11 +285,11 @@ def _read_steps(text: str) -> Sequence[Mapping[str, Any]]:
 @session_command
 @click.argument("what", metavar="REF_OR_PATTERN")
 @yes_option
-def redact(session: Session, what: str, yes: bool) -> Answer:
+def redact(session: Session, what: str, yes: bool) -> Printout:
     """Blank text for good, in the log and in everything made from it.
 
     A ref blanks its records. A regular expression blanks all its matches, in common encodings too. A mark of the same
-    length replaces the text; a branch, topic or session whose name matches is renamed. This cannot be undone, and is
+    length replaces the text; a branch, topic or session of a matching name is renamed. This cannot be undone, and is
     logged.
     """
     confirm(f"Blank {what!r} in {session.name} for good?", yes)
@@ -305,4 +301,4 @@ def redact(session: Session, what: str, yes: bool) -> Answer:
     lines = [done]
     if session.name != before:
         lines.append(f"the session's name held it: it is called {session.name} now")
-    return Answer(redacted, lines, notes=[f"not reached: {'; '.join(redacted.left)}"])
+    return Printout(redacted, lines, notes=[f"not reached: {'; '.join(redacted.left)}"])

@@ -39,7 +39,7 @@ def parse(text: str) -> Any | None:
     if text[:64].lstrip()[:1] not in ("{", "["):
         return None
     tree = strictly(text, fraction=Spelled)
-    return tree if tree is not None and _is_shallow(text, tree) else None
+    return tree if tree is not None and _is_shallow(tree) else None
 
 
 _PYTHON = (("None", "null"), ("True", "true"), ("False", "false"))
@@ -73,16 +73,11 @@ def is_flat(value: Any) -> bool:
     return not isinstance(value, (dict, list)) or not value
 
 
-def _is_shallow(text: str, tree: Any) -> bool:
-    if text.count("[") + text.count("{") <= _MAX_DEPTH:
-        return True
-    level = [tree]
-    for _ in range(_MAX_DEPTH):
-        nodes = (node for node in level if isinstance(node, (dict, list)))
-        level = [child for node in nodes for child in (node.values() if isinstance(node, dict) else node)]
-        if not level:
-            return True
-    return False
+def _is_shallow(tree: Any, depth: int = _MAX_DEPTH) -> bool:
+    """Whether an object or list has at most so many levels."""
+    children = tree.values() if isinstance(tree, dict) else tree
+    inner = (child for child in children if isinstance(child, (dict, list)))
+    return depth > 0 and all(_is_shallow(child, depth - 1) for child in inner)
 
 
 _TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"|\[[ \t\n\r]*+\]|\{[ \t\n\r]*+\}|[\[\]{}:,]|[^ \t\n\r\[\]{}:,"]++')
@@ -190,7 +185,7 @@ def word(name: str) -> str:
 def inline(value: Any) -> str:
     """A value as a cell shows it."""
     if isinstance(value, dict) and value:
-        return "{" + ", ".join(f"{word(name)}={inline(each)}" for name, each in value.items()) + "}"
+        return "{" + ", ".join(f"{word(name)}={inline(item)}" for name, item in value.items()) + "}"
     if isinstance(value, list) and value:
         return "[" + ", ".join(map(inline, value)) + "]"
     if isinstance(value, str) and value not in _CONSTANTS and _BARE.fullmatch(value) and not _NUMBER.fullmatch(value):
@@ -220,15 +215,16 @@ def _rows(tree: Any, head: str, depth: int) -> Iterator[Row]:
 
 def _inner(value: Any, name: str, depth: int) -> Iterator[Row]:
     """A container under a name; an object of alike objects is a table with their names in the first column."""
-    if isinstance(value, dict) and all(isinstance(each, dict) and each for each in value.values()):
+    if isinstance(value, dict) and all(isinstance(row, dict) and row for row in value.values()):
         columns = _columns(list(value.values()), least=1)
         if columns:
-            same = next((one for one in columns if all(each.get(one) == key for key, each in value.items())), None)
-            columns = [one for one in columns if one != same]
+            rows = value.items()
+            same = next((column for column in columns if all(row.get(column) == key for key, row in rows)), None)
+            columns = [column for column in columns if column != same]
             first = "key" if same is None else f"key={word(same)}"
             yield Row(depth, f"{word(name)}: [{len(value)}] ", (first, *map(word, columns)), "columns")
-            for key, each in value.items():
-                yield Row(depth + 1, "", (inline(key), *_cells(each, columns)), "cells")
+            for key, row in rows:
+                yield Row(depth + 1, "", (inline(key), *_cells(row, columns)), "cells")
             return
     yield from _rows(value, f"{word(name)}: ", depth)
 
@@ -237,14 +233,14 @@ def _list(tree: Sequence[Any], head: str, depth: int) -> Iterator[Row]:
     columns = _columns(tree, least=2)
     if columns:
         yield Row(depth, f"{head}[{len(tree)}] ", tuple(map(word, columns)), "columns")
-        for each in tree:
-            yield Row(depth + 1, "", tuple(_cells(each, columns)), "cells")
+        for row in tree:
+            yield Row(depth + 1, "", tuple(_cells(row, columns)), "cells")
     elif all(map(is_flat, tree)):
         yield Row(depth, f"{head}[{len(tree)}] ", tuple(map(inline, tree)))
     else:
         yield Row(depth, f"{head}[{len(tree)}]", ())
-        for each in tree:
-            yield from _rows(each, "- ", depth + 1)
+        for row in tree:
+            yield from _rows(row, "- ", depth + 1)
 
 
 def _is_small(value: Any) -> bool:
@@ -256,16 +252,16 @@ def _is_small(value: Any) -> bool:
 
 def _columns(tree: Sequence[Any], least: int) -> list[str]:
     """The names that alike objects share; none where they are not alike."""
-    if len(tree) < least or not all(isinstance(each, dict) and each for each in tree):
+    if len(tree) < least or not all(isinstance(row, dict) and row for row in tree):
         return []
     names: dict[str, int] = {}
-    for each in tree:
-        for name, value in each.items():
+    for row in tree:
+        for name, value in row.items():
             if not _is_small(value):
                 return []
             names[name] = names.get(name, 0) + 1
     return list(names) if sum(names.values()) >= _SHARED * len(names) * len(tree) else []
 
 
-def _cells(each: Mapping[str, Any], columns: Sequence[str]) -> list[str]:
-    return [inline(each[name]) if name in each else "" for name in columns]
+def _cells(row: Mapping[str, Any], columns: Sequence[str]) -> list[str]:
+    return [inline(row[name]) if name in row else "" for name in columns]

@@ -66,6 +66,11 @@ class NewRecord:
         """Whether the assistant said or called it, which closes the user's turn."""
         return self.kind in ("assistant", "call")
 
+    @property
+    def is_summary(self) -> bool:
+        """Whether it is a host's own summary of all before it."""
+        return self.key is not None and self.key.startswith(COMPACTION)
+
 
 @dataclass(frozen=True, slots=True)
 class Taken:
@@ -188,7 +193,7 @@ def is_compacted(tx: Reading, session: int) -> bool:
     return is_due
 
 
-def record_messages(tx: Writing, at: Handle, messages: Iterable[Message]) -> list[tuple[RecordRef, bool]]:
+def record_messages(tx: Writing, at: Handle, messages: Iterable[Message]) -> list[tuple[NewRecord, bool]]:
     """Record messages that the log does not hold yet: an assistant's words, its calls and their results as one step.
 
     A late result joins the step of its call. A result is left out if its call was never seen.
@@ -213,7 +218,7 @@ def record_messages(tx: Writing, at: Handle, messages: Iterable[Message]) -> lis
             step, call = calls[draft.call_id]
             result = Result(call, draft.text, "page" if draft.origin == "page" else "tool", draft.shown)
             draft.ref = at.record_late(tx, step, result, f"result:{call}" if draft.key else None)
-    return [(draft.ref, draft in new) for draft in first.values() if draft.ref is not None]
+    return [(draft, draft in new) for draft in first.values()]
 
 
 def _group_steps(drafts: Iterable[NewRecord]) -> Iterator[list[NewRecord]]:

@@ -7,7 +7,6 @@ from typing import Literal, overload
 
 from ctxfold.config import read_fold_table
 from ctxfold.decisions.fold import FoldDirective, FoldSettings
-from ctxfold.decisions.marks import mark
 from ctxfold.decisions.memory import MemoryDue, choose_batch, find_due, read_memory
 from ctxfold.decisions.refactor import OPERATORS, Refactored, read_operator
 from ctxfold.decisions.register import PlanGiven, Statements, Todo
@@ -31,7 +30,7 @@ from ctxfold.store.rows import Reading
 from ctxfold.tokens import Budget
 from ctxfold.view.native import LoggedCall
 from ctxfold.view.render import View, render
-from ctxfold.workspace import By, Extraction, Intent, Tile, Workspace
+from ctxfold.workspace import By, Extraction, Intent, Memory, Tile, Workspace
 
 Step = int | str | Ref
 """A step as callers name it: its number, `s12`, or the ref that recording returned."""
@@ -132,14 +131,19 @@ class Session:
 
         A message with an id is recorded once, so a transcript may be read again as it grows. A late result joins the
         step of its call. System messages and results of unknown calls are left out. `known` also returns the records
-        that the log held before.
+        that the log held before. A host's own summary of all before it becomes the memory of these steps.
         """
         given = tuple(messages)
         for message in given:
             if not isinstance(message, Message):
                 raise InputError(f"a message is wanted, not {type(message).__name__}; use ctxfold.read_messages")
         with self._at.writing() as tx:
-            return [ref for ref, is_new in record.record_messages(tx, self._at, given) if is_new or known]
+            recorded = record.record_messages(tx, self._at, given)
+            summary = next((made for made, is_new in reversed(recorded) if is_new and made.is_summary), None)
+            if summary is not None and summary.ref is not None:
+                memory, step, limit = Memory(report=summary.text), summary.ref.step, self._at.budget(tx)
+                decide.put_memory(tx, self._at, limit, memory, step, step, By("host", "compaction"))
+            return [made.ref for made, is_new in recorded if made.ref is not None and (is_new or known)]
 
     @check
     def record_turn(self, user: str) -> RecordRef:
@@ -253,7 +257,7 @@ class Session:
         written, last = read_memory(memory), self._at.noticed or None if upto is None else parse_step(upto)
         with self._at.writing() as tx:
             limit = self._limit(tx, budget, model).tokens
-            return decide.put_memory(tx, self._at, limit, written, last, by)
+            return decide.put_memory(tx, self._at, limit, written, last, self._at.seen, by)
 
     @check
     def find_due(self, budget: int | None = None, model: str | None = None) -> MemoryDue | None:
@@ -311,9 +315,9 @@ class Session:
 
     @check
     def mark(self, text: str, steps: Sequence[int] = ()) -> tuple[str, tuple[str, ...]]:
-        """Return a text with `[not in the log]` behind values that the log of steps (all if none) lacks, and these."""
+        """Return a text with `[not in the log]` after values that the log of steps (all if none) lacks, and these."""
         with self._at.reading() as tx:
-            return mark(text, *read_evidence(tx, self._at.place(tx), steps))
+            return read_evidence(tx, self._at.place(tx), steps).mark(text)
 
     @check
     def refactor(

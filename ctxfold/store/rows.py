@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from ctxfold.errors import CorruptStore
@@ -12,6 +11,7 @@ from ctxfold.log import Record, Step
 from ctxfold.store.codec import decode, digest, encode, pack, unpack
 from ctxfold.store.search import SearchRows
 from ctxfold.store.tables import (
+    CODECS,
     COLUMNS,
     EVENT,
     HEAD,
@@ -20,12 +20,10 @@ from ctxfold.store.tables import (
     NEAREST,
     OWNED,
     PUT_STEP,
-    READ,
     RECORD,
     STEP,
     TOPIC,
     UPDATED,
-    WRITE,
     EventRow,
     HeadRow,
     Path,
@@ -47,7 +45,7 @@ _SWEPT = 50
 
 def _cells(row: Any) -> dict[str, Any]:
     """The fields of a row by name."""
-    return {field.name: getattr(row, field.name) for field in fields(row)}
+    return {name: getattr(row, name) for name in type(row).__annotations__}
 
 
 def damaged(what: str) -> CorruptStore:
@@ -68,6 +66,10 @@ class _Tables:
 
     def _first(self, columns: str, table: str, **equal: object) -> tuple[Any, ...] | None:
         return next(iter(self._find(columns, table, "", **equal)), None)
+
+    def _value(self, column: str, table: str, **equal: object) -> Any | None:
+        """The value of one column, None where there is no such row."""
+        return (self._first(column, table, **equal) or (None,))[0]
 
     def _require(self, columns: str, table: str, **equal: object) -> tuple[Any, ...]:
         """The row that another one refers to. Raises CorruptStore: it is missing."""
@@ -102,13 +104,11 @@ class CoverRows(_Tables):
 
     def tile(self, session: int, tile: int) -> bytes | None:
         """The packed body of a tile."""
-        row = self._first("body", "tile", session=session, id=tile)
-        return row[0] if row else None
+        return self._value("body", "tile", session=session, id=tile)
 
     def tile_end(self, session: int, tile: int) -> int | None:
         """The last step, in path order, of a tile."""
-        row = self._first("last", "tile", session=session, id=tile)
-        return row[0] if row else None
+        return self._value("last", "tile", session=session, id=tile)
 
     def tile_numbers(self, session: int) -> list[int]:
         """Every tile of a session."""
@@ -139,11 +139,11 @@ class CoverRows(_Tables):
 
     def notes(self, session: int, note: int) -> list[tuple[str, str]]:
         """The notes that lead to a root, oldest first, as (slot, text)."""
-        found: list[tuple[str, str]] = []
+        notes: list[tuple[str, str]] = []
         while note:
             note, slot, text = self._require("prev, slot, text", "note", session=session, id=note)
-            found.append((slot, decode(text)))
-        return found[::-1]
+            notes.append((slot, decode(text)))
+        return notes[::-1]
 
     def note_links(self, session: int) -> list[tuple[int, int, str, str]]:
         """Every note of a session as (number, the one before, slot, text)."""
@@ -274,16 +274,16 @@ class LogRows(_Tables):
 
     def along(self, session: int, path: Path, low: int, high: int) -> list[Step]:
         """The steps of a path with depths in [low, high], in path order."""
-        found: list[Step] = []
+        steps: list[Step] = []
         sql = f"SELECT {STEP} FROM step WHERE session = :session AND lane = :lane AND depth BETWEEN :low AND :high"
         for lane, depth in reversed(path):
             if depth >= low:
-                ends = {"low": max(low, found[-1].depth + 1 if found else low), "high": min(depth, high)}
+                ends = {"low": max(low, steps[-1].depth + 1 if steps else low), "high": min(depth, high)}
                 rows = self._db.rows(f"{sql} ORDER BY depth", session=session, lane=lane, **ends)
-                found += map(_step, rows)
-        if [step.depth for step in found] != list(range(low, min(high, path[0][1] if path else 0) + 1)):
+                steps += map(_step, rows)
+        if [step.depth for step in steps] != list(range(low, min(high, path[0][1] if path else 0) + 1)):
             raise damaged("a path of this store")
-        return found
+        return steps
 
     def add_lane(self, session: int, parent: int, fork: int) -> int:
         """Add a lane that leaves `parent` after depth `fork`; its number."""
@@ -331,12 +331,12 @@ class LogRows(_Tables):
 
     def steps_with(self, session: int, kind: str, path: Path, high: int, limit: int) -> list[int]:
         """The newest steps of a path, up to a depth, with a record of a kind, `user` or `note`; newest first."""
-        found: list[int] = []
+        numbers: list[int] = []
         n = next((step.n for step in self.along(session, path, high, high)), 0)
-        while n and len(found) < limit and (nearest := self._last(NEAREST[kind], "step", session=session, n=n)):
-            found.append(nearest)
+        while n and len(numbers) < limit and (nearest := self._last(NEAREST[kind], "step", session=session, n=n)):
+            numbers.append(nearest)
             n = self._last("parent", "step", session=session, n=nearest)
-        return found
+        return numbers
 
     def text(self, entry: int) -> str:
         """The exact text of an entry. Raises CorruptStore: it is missing, or its bytes do not match their hash."""
@@ -397,12 +397,10 @@ class SessionsRows(_Tables):
 
     def newest(self, session: int) -> tuple[int, int] | None:
         """The numbers of its newest event and newest redaction, 0 for none; None for an unknown session."""
-        newest = "SELECT max(seq) FROM {} WHERE session = :id"
-        columns = (
-            f"coalesce(({newest.format('event')}), 0), coalesce(({newest.format('mark')} AND kind = 'redaction'), 0)"
-        )
-        row = self._first(columns, "session", id=session)
-        return (row[0], row[1]) if row else None
+        if self._first("id", "session", id=session) is None:
+            return None
+        redacted = self._last("seq", "mark", session=session, kind="redaction")
+        return self._last("seq", "event", session=session), redacted
 
     def settle(self, session: int, current: int) -> None:
         """Note the branch that new handles start on."""
@@ -451,7 +449,7 @@ class Reading(_Tables):
         if "entry" in cells:
             shown = cells["shown"]
             cells |= {"entry": self.log.text(cells["entry"]), "shown": None if shown is None else self.log.text(shown)}
-        return cells | {name: READ[name](cells[name]) for name in READ.keys() & cells.keys()}
+        return cells | {name: CODECS[name][0](cells[name]) for name in CODECS.keys() & cells.keys()}
 
     def last_row(self, table: str, session: int) -> int:
         """The highest number of a session's rows, 0 for none."""
@@ -471,14 +469,13 @@ class Writing(Reading):
         """
         if row.keys() != set(COLUMNS[table]):
             raise ValueError(f"other columns than those of a {table}")
-        cells = {name: WRITE[name](row[name]) if name in WRITE else row[name] for name in COLUMNS[table]}
+        cells = row | {name: CODECS[name][1](row[name]) for name in CODECS.keys() & row.keys()}
         if table == "record":
             shown = None if row["shown"] is None else self.log.add_entry(row["shown"])
             cells |= {"entry": self.log.add_entry(row["entry"]), "shown": shown}
-        if table != "record":
-            self._insert(table, session=session, **cells)
-        else:
             self.search.add(self._insert(table, "RETURNING id", session=session, **cells)[0][0], row["entry"])
+            return
+        self._insert(table, session=session, **cells)
         if table == "event":
             self.forest.mark(session, row["kind"], row["seq"])
 

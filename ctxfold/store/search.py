@@ -43,9 +43,9 @@ class SearchRows:
         """Records that hold words of a query, best first, with a score that grows with fit."""
         scores: dict[int, float] = {}
         for word in _words(query):
-            found = self._match(session, f'"{word}"', _RANKED)
-            for record in found:
-                scores[record] = scores.get(record, 0.0) + 1 / (1 + math.log1p(len(found)))
+            records = self._match(session, f'"{word}"', _RANKED)
+            for record in records:
+                scores[record] = scores.get(record, 0.0) + 1 / (1 + math.log1p(len(records)))
         return sorted(scores.items(), key=lambda score: (-score[1], -score[0]))[:limit]
 
     def holding(self, session: int, name: str, limit: int) -> list[int]:

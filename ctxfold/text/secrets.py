@@ -77,10 +77,10 @@ def lower(text: str) -> str:
 
 def unescape(text: str) -> Iterator[tuple[int, int, str]]:
     """The escapes of a text, as in addresses, markup and scripts: (start, end, meaning), which may be escaped again."""
-    for found in _ESCAPES.finditer(text):
-        meaning = _MEANINGS[found.lastgroup or "markup"](found[0])
-        if meaning != found[0]:
-            yield found.start(), found.end(), meaning
+    for match in _ESCAPES.finditer(text):
+        meaning = _MEANINGS[match.lastgroup or "markup"](match[0])
+        if meaning != match[0]:
+            yield match.start(), match.end(), meaning
 
 
 def _codes(value: str) -> Iterator[str]:
@@ -168,20 +168,18 @@ class Copies:
         parts = parts and len(value) <= _LONG
         self._codes = [_Needle(text, _find_part(text, _LEAST_CODE_PART) if parts else len(text)) for text in codes]
         both = (value, value[::-1])
-        blanks = any(map(str.isspace, value))
-        self._close = _make_needles(
-            (_BLANKS.sub("", each) for each in both), _LEAST_FOLDED if blanks else _LEAST_SPACED
-        )
+        least = _LEAST_FOLDED if any(map(str.isspace, value)) else _LEAST_SPACED
+        self._close = _make_needles((_BLANKS.sub("", spelling) for spelling in both), least)
         self._bare = _make_needles(map(bare, both), _LEAST_SPACED)
 
     def find(self, text: Readings) -> list[Copy]:
         """Every place of the value, in no order; they may overlap."""
-        found: list[Copy] = []
+        copies: list[Copy] = []
         for reading, close, without in text.each:
-            found += reading.copies(self._plain)
-            found += close.copies([*self._close, *(self._codes if close.holds(_HEX) else ())])
-            found += without.copies([*self._bare, *self._codes])
-        return [*found, *(text.apart(copy) for copy in text.spread.copies(self._bare))]
+            copies += reading.copies(self._plain)
+            copies += close.copies([*self._close, *(self._codes if close.holds(_HEX) else ())])
+            copies += without.copies([*self._bare, *self._codes])
+        return [*copies, *(text.apart(copy) for copy in text.spread.copies(self._bare))]
 
 
 class _Needle(NamedTuple):
@@ -240,9 +238,8 @@ class _Reading:
     def without(self, dropped: re.Pattern[str]) -> _Reading:
         """This with what matches left out."""
         text = self.text
-        return _Reading(
-            dropped.sub("", text), self, lambda: ((found.start(), found.end(), "") for found in dropped.finditer(text))
-        )
+        rest = dropped.sub("", text)
+        return _Reading(rest, self, lambda: ((match.start(), match.end(), "") for match in dropped.finditer(text)))
 
     def holds(self, text: str) -> bool:
         """Whether it holds a text in lower case."""
@@ -336,10 +333,8 @@ _KEY_FORMS = {
 }
 """Each stops soon where no key follows, so that a hostile text of many megabytes is searched in a second or two."""
 _KEY_NAMES = tuple(_KEY_FORMS)
-_KEY = re.compile(
-    "(?<![A-Za-z0-9])(?:" + "|".join(f"(?P<f{at}>{form})" for at, form in enumerate(_KEY_FORMS.values())) + ")",
-    re.DOTALL,
-)
+_KEY_GROUPS = "|".join(f"(?P<f{at}>{form})" for at, form in enumerate(_KEY_FORMS.values()))
+_KEY = re.compile(f"(?<![A-Za-z0-9])(?:{_KEY_GROUPS})", re.DOTALL)
 _KEY_STARTS = (
     *("sk-", "sk_live_", "rk_live_", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-"),
     *("AKIA", "ASIA", "AIza", "xox", "npm_", "eyJ", "-----BEGIN"),
@@ -359,5 +354,5 @@ def without_keys(value: Any) -> Any:
     if isinstance(value, str):
         return hide_keys(value)
     if isinstance(value, dict):
-        return {name: without_keys(each) for name, each in value.items()}
-    return [without_keys(each) for each in value] if isinstance(value, list) else value
+        return {name: without_keys(item) for name, item in value.items()}
+    return [without_keys(item) for item in value] if isinstance(value, list) else value

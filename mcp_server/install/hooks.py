@@ -96,7 +96,7 @@ def plan_no_hooks(host: str, python: str, path: PurePath, before: str | None, ba
 def _make_groups(command: str, matcher: str, parts: int, host: HookHost) -> list[dict[str, Any]]:
     """What a host runs at one event: one command, or one for each part."""
     commands = [command] if parts == 1 else [f"{command} {part}/{parts}" for part in range(1, parts + 1)]
-    hooks = [{"type": "command", "command": each, "timeout": _SECONDS * host.second} for each in commands]
+    hooks = [{"type": "command", "command": words, "timeout": _SECONDS * host.second} for words in commands]
     return [{**({"matcher": matcher} if matcher else {}), "hooks": hooks}]
 
 

@@ -12,7 +12,7 @@ from pydantic import AfterValidator, BaseModel, Field, TypeAdapter
 
 from browser_agent.observation.inline import clean, cut
 from mcp_server.prompts import fill_prompt
-from mcp_server.sessions.pool import Pools, pool_for
+from mcp_server.sessions.pool import Pools, get_pool
 from mcp_server.tools.results import Browsed, format_page, format_run, report_progress
 
 if TYPE_CHECKING:
@@ -30,12 +30,12 @@ class Yes(BaseModel):
 
 async def confirm_open(url: str, ctx: Context[Pools]) -> Elicit[Yes] | Yes:
     """Ask whether a page may be opened, where the guards want a yes."""
-    return _ask_user(pool_for(ctx).browsing.pages.asks_to_open(url), ctx)
+    return _ask_user(get_pool(ctx).browsing.pages.asks_to_open(url), ctx)
 
 
 async def confirm_browse(start_url: str, ctx: Context[Pools]) -> Elicit[Yes] | Yes:
     """Ask whether a run may begin at its address, where the guards want a yes."""
-    return _ask_user(pool_for(ctx).browsing.pages.asks_to_open(start_url) if start_url else None, ctx)
+    return _ask_user(get_pool(ctx).browsing.pages.asks_to_open(start_url) if start_url else None, ctx)
 
 
 async def confirm_act(
@@ -47,7 +47,7 @@ async def confirm_act(
     """
     from browser_agent.host.page import make_act
 
-    pool, call = pool_for(ctx), make_act(actions, why, need, found)
+    pool, call = get_pool(ctx), make_act(actions, why, need, found)
     asked = await pool.browsing.pages.begin(session, pool.lease(session), call, _can_ask(ctx))
     return _ask_user(asked, ctx, "questions/send")
 
@@ -83,7 +83,7 @@ async def browse(
     start_url: str = "",
 ) -> Annotated[CallToolResult, Browsed]:
     """Find an answer."""
-    pool = pool_for(ctx)
+    pool = get_pool(ctx)
     browsing, lease = pool.browsing, pool.lease(session)
     agreed = _keep_agreed(answer, browsing.pages.asks_to_open(start_url) if start_url else None)
     report = report_progress(ctx)
@@ -92,7 +92,7 @@ async def browse(
 
 async def browse_status(run: str, ctx: Context[Pools], cancel: bool = False) -> Annotated[CallToolResult, Browsed]:
     """Ask after a run."""
-    return format_run(await pool_for(ctx).browsing.runs.status(run, cancel, report_progress(ctx)))
+    return format_run(await get_pool(ctx).browsing.runs.status(run, cancel, report_progress(ctx)))
 
 
 def _check_actions(given: tuple[dict[str, Any], ...]) -> tuple[dict[str, Any], ...]:
@@ -122,7 +122,7 @@ async def page_act(
     from browser_agent.host.page import make_act
 
     call = make_act(actions, why, need, found)
-    return format_page(await pool_for(ctx).browsing.pages.finish(session, call, _is_yes(answer)))
+    return format_page(await get_pool(ctx).browsing.pages.finish(session, call, _is_yes(answer)))
 
 
 async def page_open(
@@ -134,7 +134,7 @@ async def page_open(
     found: str = "",
 ) -> CallToolResult:
     """Open an address."""
-    pool = pool_for(ctx)
+    pool = get_pool(ctx)
     pages = pool.browsing.pages
     agreed = _keep_agreed(answer, pages.asks_to_open(url))
     return format_page(await pages.open(session, pool.lease(session), url, need, found, agreed))
@@ -154,6 +154,6 @@ async def page_read(
     """Read the page."""
     from browser_agent.host.page import make_reading
 
-    pool, call = pool_for(ctx), make_reading(find, ref, page, need, budget, links, found)
+    pool, call = get_pool(ctx), make_reading(find, ref, page, need, budget, links, found)
     await pool.browsing.pages.begin(session, pool.lease(session), call)
     return format_page(await pool.browsing.pages.finish(session, call))

@@ -18,7 +18,7 @@ from ctxfold.decisions.register import parse_statements
 from ctxfold.errors import InputError
 from ctxfold.session.branches import Topic
 from ctxfold.workspace import Intent, MemoryParts, Statement, spans
-from mcp_server.sessions.pool import Pools, pool_for
+from mcp_server.sessions.pool import Pools, get_pool
 from mcp_server.tools.results import format_extracts, format_facts, format_tip, shorten
 
 
@@ -47,7 +47,7 @@ async def extract(
     session: str, ctx: Context[Pools], need: str = "", lines: tuple[LinesGiven, ...] = (), budget: int = 400
 ) -> list[TextContent]:
     """Put exact lines of the log at the end of the view."""
-    pool, chosen, wanted = pool_for(ctx), [each.model_dump() for each in lines], need or None
+    pool, chosen, wanted = get_pool(ctx), [line.model_dump() for line in lines], need or None
     if chosen:
         return format_extracts(await pool.use(session, lambda opened: opened.extract(wanted, chosen, budget)))
     decided = await pool.deciders.extract(pool.lease(session), wanted, budget)
@@ -77,7 +77,7 @@ async def fold(
     last_step: int = 0,
 ) -> Annotated[CallToolResult, FoldReply]:
     """Write the memory of the past, or fold a stretch of steps into one block."""
-    pool, first, last, note = pool_for(ctx), first_step or None, last_step or None, ""
+    pool, first, last, note = get_pool(ctx), first_step or None, last_step or None, ""
     parts = memory.model_dump(exclude_defaults=True)
     if parts and (summary or first):
         raise InputError("memory replaces all older steps: leave summary and first_step out, or leave memory out")
@@ -140,7 +140,7 @@ async def plan(
     decisions: tuple[str, ...] = (),
 ) -> Annotated[CallToolResult, Planned]:
     """Write the register."""
-    pool, items = pool_for(ctx), [each.to_entry() for each in todo]
+    pool, items = get_pool(ctx), [entry.to_entry() for entry in todo]
     held, settled = parse_statements(constraints, "c"), parse_statements(decisions, "d")
     if summary or items or held or settled:
         intent = await pool.use(session, lambda opened: opened.plan(summary or None, items, held, settled))
@@ -180,7 +180,7 @@ async def refactor(
     session: str, ctx: Context[Pools], operator: Literal["auto", Operator] = "auto", text: str = ""
 ) -> Annotated[CallToolResult, Mended]:
     """Refactor the view."""
-    pool = pool_for(ctx)
+    pool = get_pool(ctx)
     if text:
         done, note = await pool.use(session, lambda opened: opened.refactor(operator, text)), ""
     else:
@@ -223,7 +223,7 @@ async def switch_branch(
     session: str, ctx: Context[Pools], query: str = "", action: Action = "auto", to: str = "", step: str = ""
 ) -> Annotated[CallToolResult, Moved]:
     """Move to another branch or topic."""
-    pool = pool_for(ctx)
+    pool = get_pool(ctx)
     if action == "auto" and query and not (to or step):
         decided = await pool.deciders.branch(pool.lease(session), query)
         move, note = decided.made, decided.note
@@ -287,4 +287,4 @@ async def undo(session: str, ctx: Context[Pools], redo: bool = False) -> Annotat
             words["stays"] = f"{event.branch} with what was recorded on it"
         return Undone(now_on=opened.branch_name, tip=format_tip(opened.tip), **words)
 
-    return format_facts(await pool_for(ctx).use(session, work))
+    return format_facts(await get_pool(ctx).use(session, work))

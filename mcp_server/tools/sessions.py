@@ -24,13 +24,13 @@ from ctxfold import Session
 from ctxfold.errors import InputError, Refused
 from ctxfold.log import RecordRef, StepRef
 from ctxfold.workspace import spans
-from mcp_server.sessions.pool import Pools, SessionPool, pool_for
+from mcp_server.sessions.pool import Pools, SessionPool, get_pool
 from mcp_server.tools.results import format_facts, format_hits, format_recalled, format_view, list_notices, shorten
 
 
 async def context(session: str, ctx: Context[Pools], budget: int = 0, offset: int = 0) -> list[TextContent]:
     """Show the view."""
-    return await pool_for(ctx).use(session, lambda opened: format_view(opened, budget, offset))
+    return await get_pool(ctx).use(session, lambda opened: format_view(opened, budget, offset))
 
 
 class Opened(BaseModel, frozen=True):
@@ -48,8 +48,8 @@ async def open_session(
     session: str, ctx: Context[Pools], goal: str = "", budget: int = 0
 ) -> Annotated[CallToolResult, Opened]:
     """Create or resume a session."""
-    await pool_for(ctx).open(session, goal or None, budget or None)
-    return format_facts(await pool_for(ctx).use(session, _describe_session))
+    await get_pool(ctx).open(session, goal or None, budget or None)
+    return format_facts(await get_pool(ctx).use(session, _describe_session))
 
 
 def _describe_session(opened: Session) -> Opened:
@@ -75,7 +75,7 @@ async def ask_roots(file: str, ctx: Context[Pools]) -> ListRoots | ListRootsResu
 
     Raises Refused: the host was asked and did not name them.
     """
-    if not file or not pool_for(ctx).local:
+    if not file or not get_pool(ctx).local:
         return ListRootsResult(roots=[])
     host = ctx.client_capabilities
     if host is None or host.roots is None:
@@ -100,7 +100,7 @@ class HostFolders:
 
 async def find_folders(ctx: Context[Pools], roots: Annotated[ListRootsResult, Resolve(ask_roots)]) -> HostFolders:
     """The sessions of the current request's principal, and the folders of its roots."""
-    pool = pool_for(ctx)
+    pool = get_pool(ctx)
     folders = tuple(Path(url2pathname(urlsplit(str(root.uri)).path)) for root in roots.roots)
     return HostFolders(pool, folders if pool.local else None)
 
@@ -176,8 +176,8 @@ async def recall(
 ) -> list[TextContent]:
     """Return exact text by its ref, or search."""
     if query and not ref:
-        return await pool_for(ctx).use(session, lambda opened: format_hits(opened, query, limit, offset))
-    return await pool_for(ctx).use(session, lambda opened: format_recalled(opened, ref, offset, raw))
+        return await get_pool(ctx).use(session, lambda opened: format_hits(opened, query, limit, offset))
+    return await get_pool(ctx).use(session, lambda opened: format_recalled(opened, ref, offset, raw))
 
 
 class CallGiven(BaseModel, frozen=True, extra="forbid"):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import ipaddress
+import math
 import re
 import socket
 import stat
@@ -173,8 +174,8 @@ class GuardedProtocol(H11Protocol):
         super().connection_made(transport)
         self._deadline = self.loop.call_later(self.request_seconds, transport.abort)
         if len(self.connections) > self.max_connections:
-            slow = [one for one in self.connections if isinstance(one, GuardedProtocol) and one._deadline is not None]
-            slowest = min(slow, key=lambda one: one._deadline.when() if one._deadline else 0.0)
+            peers = [peer for peer in self.connections if isinstance(peer, GuardedProtocol)]
+            slowest = min(peers, key=lambda peer: peer._deadline.when() if peer._deadline else math.inf)
             slowest._clear_deadline()
             slowest.transport.abort()
 

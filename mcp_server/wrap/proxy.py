@@ -121,7 +121,7 @@ class Proxy:
                 await self._refuse(number, PARSE_ERROR, "this is no JSON-RPC message, so it cannot be sent over HTTP")
 
     async def _read_server(self, answers: anyio.abc.TaskGroup) -> int:
-        """Pass the server's lines on until it ends, then refuse what it left open. Returns the exit code that means."""
+        """Pass the server's lines on until it ends, then refuse the requests left open. Returns the exit code."""
         code, reason = _FAILED, ""
         try:
             async with connect_server(self._target) as self._server:

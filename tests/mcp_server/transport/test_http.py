@@ -143,7 +143,7 @@ def test_without_a_right_token_nobody_comes_in(guarded: Served) -> None:
 async def test_a_session_of_the_older_protocol_is_its_own_tokens_alone(guarded: Served) -> None:
     alice, bob = ({"authorization": f"Bearer {token}"} for token in (ALICE, BOB))
     nobody: dict[str, str] = {}
-    session = {"mcp-session-id": guarded.post(**alice).headers["mcp-session-id"]}
+    session = {"mcp-session-id": guarded.post(authorization=f"Bearer {ALICE}").headers["mcp-session-id"]}
     for caller, status in ((alice, 200), (bob, 404), (nobody, 401)):
         headers = HEADERS | caller | session
         assert httpx2.post(guarded.url, json=PING, headers=headers, timeout=30).status_code == status

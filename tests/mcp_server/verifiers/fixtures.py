@@ -49,9 +49,8 @@ def graft(server: CtxfoldServer) -> CtxfoldServer:
     """Add every fixture to a server and give it back."""
     hints = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
     for tool in TOOLS:
-        server.add_tool(
-            tool, description=f"Conformance fixture {tool.__name__}.", annotations=hints, structured_output=False
-        )
+        described = f"Conformance fixture {tool.__name__}."
+        server.add_tool(tool, description=described, annotations=hints, structured_output=False)
     for prompt in PROMPTS:
         server.add_prompt(Prompt.from_function(prompt, description=f"Conformance fixture {prompt.__name__}."))
     server.resource("test://static-text", mime_type="text/plain")(static_text)
@@ -76,9 +75,8 @@ def png() -> bytes:
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
 
     head = struct.pack(">IIBBBBB", 1, 1, 8, 2, 0, 0, 0)
-    return (
-        b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(b"\0\xff\0\0")) + chunk(b"IEND", b"")
-    )
+    chunks = chunk(b"IHDR", head), chunk(b"IDAT", zlib.compress(b"\0\xff\0\0")), chunk(b"IEND", b"")
+    return b"\x89PNG\r\n\x1a\n" + b"".join(chunks)
 
 
 def wav() -> bytes:
@@ -120,11 +118,8 @@ async def test_embedded_resource() -> Answer:
 
 async def test_multiple_content_types() -> Answer:
     data = json.dumps({"test": "data", "value": 123})
-    return [
-        text("Multiple content types test:"),
-        image(),
-        embedded("test://mixed-content-resource", "application/json", data),
-    ]
+    mixed = embedded("test://mixed-content-resource", "application/json", data)
+    return [text("Multiple content types test:"), image(), mixed]
 
 
 async def test_error_handling() -> Answer:
@@ -178,17 +173,13 @@ async def test_elicitation_sep1034_defaults(ctx: Context[Any]) -> Answer:
 
 async def test_elicitation_sep1330_enums(ctx: Context[Any]) -> Answer:
     plain = {"type": "string", "enum": ["option1", "option2", "option3"]}
-    titled = [
-        {"const": f"value{n}", "title": f"{word} Option"} for n, word in enumerate(("First", "Second", "Third"), 1)
-    ]
+    words = enumerate(("First", "Second", "Third"), 1)
+    titled = [{"const": f"value{n}", "title": f"{word} Option"} for n, word in words]
+    named = {"enum": ["opt1", "opt2", "opt3"], "enumNames": ["Option One", "Option Two", "Option Three"]}
     properties = {
         "untitledSingle": plain,
         "titledSingle": {"type": "string", "oneOf": titled},
-        "legacyEnum": {
-            "type": "string",
-            "enum": ["opt1", "opt2", "opt3"],
-            "enumNames": ["Option One", "Option Two", "Option Three"],
-        },
+        "legacyEnum": {"type": "string", **named},
         "untitledMulti": {"type": "array", "items": plain},
         "titledMulti": {"type": "array", "items": {"anyOf": titled}},
     }
@@ -199,11 +190,8 @@ async def test_elicitation_sep1330_enums(ctx: Context[Any]) -> Answer:
 
 
 def form(message: str, **properties: str) -> ElicitRequest:
-    schema = {
-        "type": "object",
-        "properties": {name: {"type": kind} for name, kind in properties.items()},
-        "required": list(properties),
-    }
+    types = {name: {"type": kind} for name, kind in properties.items()}
+    schema = {"type": "object", "properties": types, "required": list(properties)}
     return ElicitRequest(params=ElicitRequestFormParams(message=message, requested_schema=schema))
 
 
@@ -230,20 +218,14 @@ def wanted(state: str | None, requests: dict[str, InputRequest]) -> InputRequire
 async def test_input_required_result_elicitation(ctx: Context[Any]) -> Round:
     answers = given(ctx, "user_name")
     name = getattr(answers["user_name"], "content", None) if answers else None
-    return (
-        done(f"Hello, {name['name']}!")
-        if name and "name" in name
-        else wanted(None, {"user_name": form("What is your name?", name="string")})
-    )
+    if name and "name" in name:
+        return done(f"Hello, {name['name']}!")
+    return wanted(None, {"user_name": form("What is your name?", name="string")})
 
 
 async def test_input_required_result_sampling(ctx: Context[Any]) -> Round:
-    answers = given(ctx, "capital_question")
-    return (
-        done(str(answers["capital_question"]))
-        if answers
-        else wanted(None, {"capital_question": sample("What is the capital of France?")})
-    )
+    answers, question = given(ctx, "capital_question"), sample("What is the capital of France?")
+    return done(str(answers["capital_question"])) if answers else wanted(None, {"capital_question": question})
 
 
 async def test_input_required_result_list_roots(ctx: Context[Any]) -> Round:
@@ -351,12 +333,8 @@ async def test_prompt_with_image() -> list[UserMessage | AssistantMessage]:
 
 
 async def test_input_required_result_prompt(ctx: Context[Any]) -> str | InputRequiredResult:
-    answers = given(ctx, "user_context")
-    return (
-        f"Use {answers['user_context']}."
-        if answers
-        else wanted(None, {"user_context": form("What context should the prompt use?", context="string")})
-    )
+    answers, question = given(ctx, "user_context"), form("What context should the prompt use?", context="string")
+    return f"Use {answers['user_context']}." if answers else wanted(None, {"user_context": question})
 
 
 TOOLS = (

@@ -74,7 +74,7 @@ async def test_a_models_plan_stands_over_the_wire_and_the_event_says_whose_it_is
         assert len(server.journal) == 1
     assert kept.notes == ()
     assert kept.usage.prompt > 0
-    assert planned(session) == [("model", "intent change: new words; written by claude-strong")]
+    assert planned(session) == [("model", "written by claude-strong")]
     assert "so far: The user wants order W-2003 refunded; it came broken." in settled(session)
     assert [item.text for item in session.intent.open] == [item["text"] for item in PLAN["todo"]]
 
@@ -226,11 +226,11 @@ async def test_a_log_too_long_for_one_request_is_read_for_lines_in_parts_whose_c
     assert (done.decider, done.note) == ("model", "")
     assert len(model.requests) > 1
     assert 1 < len(done.made.extracts) <= len(model.requests)
-    assert extracted(long_session) == [("model", "asked for; chosen by strong")]
+    assert extracted(long_session) == [("model", "chosen by strong")]
 
 
 async def test_parts_that_nobody_could_read_are_the_embedded_extractors(long_session: Session):
     model = ScriptedModel(*[ModelUnavailable("down")] * intent.PASSES, name="far")
     done = await Deciders(model).extract(long_session, "total of W-2005")
     assert (done.decider, done.note) == ("embedded", "far could not be asked: ModelUnavailable")
-    assert extracted(long_session) == [("embedded", f"asked for; {done.note}")]
+    assert extracted(long_session) == [("embedded", f"{done.note}")]
