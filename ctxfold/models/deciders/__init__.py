@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 import anyio
 from pydantic import BaseModel
 
-from ctxfold.decisions.extraction import LinesWritten, is_folded
+from ctxfold.decisions.extraction import is_folded
 from ctxfold.decisions.refactor import Operator, Refactored
 from ctxfold.models.deciders.loop import Decided, DecisionKind, SessionLease, Timed, decide, lease_of
 from ctxfold.models.deciders.memory import Draft, Fold, Remember, find_micro, find_new_tiles, plan_memory
@@ -178,9 +178,8 @@ class Deciders:
         self, model: Model | None, lease: SessionLease, need: str | None, budget: int, parts: Sequence[Part] = ()
     ) -> Decided[Extraction]:
         spent = [await decide(model, lease, ChooseLines(need, budget, part)) for part in parts or (None,)]
-        chosen = [
-            lines for ranked in zip_longest(*(each.made for each in spent)) for lines in ranked if lines is not None
-        ]
+        ranked = zip_longest(*(decided.made for decided in spent))
+        chosen = [lines for best in ranked for lines in best if lines is not None]
         name, note = name_of(model), join_decided(spent, None).note
         made, why = await lease(lambda session: extract_chosen(session, need, budget, chosen, name, note))
         return join_decided([*spent, Decided(made, "embedded", why)] if why else spent, made)

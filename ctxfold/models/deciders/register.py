@@ -143,9 +143,8 @@ class ChooseLines:
             return written.selections
 
         blanks = {"need": self.need or "what the to-do needs", "budget": self.budget, "latest": latest or "nothing"}
-        return ModelQuestion(
-            prompt("extract_request", log=log, **blanks, **fill_register(workspace)), apply, "its lines"
-        )
+        text = prompt("extract_request", log=log, **blanks, **fill_register(workspace))
+        return ModelQuestion(text, apply, "its lines")
 
     def fall_back(self, session: Session, why: str) -> Sequence[LinesWritten]:  # noqa: ARG002 - a decision takes both
         """Choose none: the embedded extractor searches the log at the end, if no part was read."""
