@@ -159,16 +159,16 @@ def _read_call(given: object, unnamed: str) -> Call:
 
 def list_new_records(message: Message) -> list[NewRecord]:
     """The records of a message, in order; none of a system message. If the message has an id, each record has a key."""
-    drafts: list[NewRecord] = []
+    records: list[NewRecord] = []
     name = spell_id(message.id)
 
     def add(kind: Kind, origin: Origin, text: str, key: str, call: str | None = None, shown: str | None = None) -> None:
-        drafts.append(NewRecord(kind, origin, text, call, shown, key if name else None))
+        records.append(NewRecord(kind, origin, text, call, shown, key if name else None))
 
     if message.compacted:
         add("note", "model", message.text, f"{COMPACTION}{name}", None, _COMPACTED)
-        return drafts
-    said: tuple[Kind, Origin] = ("user", "user") if message.role == "user" else ("assistant", "model")
+        return records
+    speaker: tuple[Kind, Origin] = ("user", "user") if message.role == "user" else ("assistant", "model")
     texts = 0
     for item in message.items if message.role != "system" else ():
         match item:
@@ -178,11 +178,11 @@ def list_new_records(message: Message) -> list[NewRecord]:
             case Result(given, text, origin, shown):
                 add("result", origin, text, f"result:{spell_id(given)}", spell_id(given), shown)
             case Text() | Opaque() if isinstance(item, Text) or item.text:
-                add(*said, item.text, f"{said[0]}:{name}" + (f".{texts}" if texts else ""))
+                add(*speaker, item.text, f"{speaker[0]}:{name}" + (f".{texts}" if texts else ""))
                 texts += 1
             case _:
                 pass  # thinking
-    return drafts
+    return records
 
 
 def is_compacted(tx: Reading, session: int) -> bool:
@@ -298,11 +298,11 @@ def arrive(tx: Writing, branch: Branch, step: int, result: Result, key: str | No
     old = tx.log.step(session, step)
     if old is None:
         raise RefError(f"s{step} is not a step of this session; its last step is s{tx.log.last_step(session)}")
-    there = tx.log.records(session, [step])
-    same = next((each for each in there if key is not None and each.idempotency == key), None)
+    old_records = tx.log.records(session, [step])
+    same = next((each for each in old_records if key is not None and each.idempotency == key), None)
     if same is not None:
         return RecordRef(step, same.k)
-    calls = [record.call_id for record in there if record.kind == "call"]
+    calls = [record.call_id for record in old_records if record.kind == "call"]
     if result.id not in calls:
         raise RefError(
             f"s{step} has no call {result.id!r}; its calls are {', '.join(str(call) for call in calls) or 'none'}"
@@ -311,8 +311,8 @@ def arrive(tx: Writing, branch: Branch, step: int, result: Result, key: str | No
     at = old
     if tip is not None and is_on_path(tx, session, tip.n, old):
         at = _new_step(tx, session, tip) if _is_shared(tx, branch, tip) else tip
-    record = Record(step, len(there) + 1, "result", result.origin, result.text, result.id, at.n, result.shown)
-    record = replace(record, call=_number_call([*there, record], late=at.n != step))
+    record = Record(step, len(old_records) + 1, "result", result.origin, result.text, result.id, at.n, result.shown)
+    record = replace(record, call=_number_call([*old_records, record], late=at.n != step))
     payload = {"step": step, "record": record.k, "at": at.n}
     tip_after = branch.state.tip if at.n == old.n else at.n
     grown, lines, state = _append(tx, branch, at, tip_after, [(record, key)], Happened("arrived", payload))

@@ -9,15 +9,11 @@ import pytest
 from ctxfold import Session
 from ctxfold.config import Endpoint
 from ctxfold.errors import ModelUnavailable
-from ctxfold.models import Model, Reply, Request, Usage
+from ctxfold.models import Reply, Request, Usage
 from ctxfold.models.anthropic import AnthropicModel
-from ctxfold.models.deciders import Decided, Deciders
+from ctxfold.models.deciders import Deciders
 from ctxfold.models.deciders import register as intent
-from ctxfold.models.deciders.loop import decide, lease_of
-from ctxfold.models.deciders.register import ExtractQuestion
 from ctxfold.models.named import ScriptedModel
-from ctxfold.session.decide import ExtractionWanted
-from ctxfold.workspace import Extraction
 from tests.support.folders import strong_folder
 from tests.support.messages.server import Answer, Decide, MessagesServer, Words, in_turn
 from tests.support.sessions import events, prose, settled
@@ -104,17 +100,11 @@ async def test_evidence_is_held_against_the_log_and_a_claim_goes_back_once(sessi
     assert [(item.state, item.evidence) for item in session.intent.items] == [("done", ("s1.3",))]
 
 
-async def triggered(model: Model, session: Session) -> Decided[Extraction]:
-    """An extraction with a small budget."""
-    wanted = ExtractionWanted("total of W-2003", None, 200)
-    return await decide(model, lease_of(session), ExtractQuestion(model.name, wanted))
-
-
 async def test_lines_that_a_model_chose_stand_byte_for_byte(session: Session):
     fold_all(session)
     chosen = {"selections": [{"ref": "s1.3:2-3", "why": "the refund", "facts": ["W-2003", "W-7777"]}]}
     with MessagesServer(in_turn(Decide(chosen, name="extract"))) as server:
-        kept = await triggered(served(server), session)
+        kept = await Deciders(served(server)).extract(session, "total of W-2003", 200)
         asked = server.journal[0].body["messages"][-1]["content"][0]["text"]
     assert '2|  "order": "W-2003",' in asked
     assert kept.note == ""
