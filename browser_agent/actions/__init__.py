@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Annotated, Any, Literal, NamedTuple, Self
 
-from pydantic import Field, TypeAdapter, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from browser_agent.observation import Control, FrozenModel, Observation, View
 from browser_agent.observation import ExtractValues as ExtractValues
@@ -196,9 +196,6 @@ Terminal = Answer | GiveUp
 
 Action = Annotated[PageAction | Terminal, Field(discriminator="kind")]
 """Everything a decider may ask for, distinguished by `kind`."""
-
-ACTION: TypeAdapter[PageAction | Terminal] = TypeAdapter(Action)
-"""Validates one action from JSON or a dict."""
 
 _REF = re.compile(r"(?:f\d+)?e\d+")
 

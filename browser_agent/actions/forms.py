@@ -238,7 +238,7 @@ async def download(window: Window, action: act.Download) -> str:
     element = find_element(window, action.ref)
     begun = window.downloads.count
     await element.attempt(element.locator.click())
-    if not await window.downloads.wait_begun(begun, window.limits.settle):
+    if not await window.events.until(lambda: window.downloads.count > begun, window.limits.settle):
         raise Stop("nothing_to_do", f"no download came of {action.ref}; click it and look")
     return "downloaded"
 

@@ -6,13 +6,11 @@ import asyncio
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from importlib.resources import files
 from typing import Any
 
 from playwright.async_api import Error
 
-from browser_agent.browser.page_events import PageEvents
 from browser_agent.browser.window import DialogOpened, PageLost, PageSilent, Window
 from browser_agent.network.secrets import Secrets
 from browser_agent.observation import Observation, OpenDialog, View
@@ -111,14 +109,10 @@ async def _read_tab(window: Window) -> Capture:
             if elements:
                 return await _capture_words(window, elements)
         except Error:
-            await events.until(partial(_is_loaded, events), window.limits.repair)
+            await events.until(lambda: not window.events.is_loading(), window.limits.repair)
     if late:
         raise PageSilent
     raise PageLost("went on changing faster than it can be read and was closed")
-
-
-def _is_loaded(events: PageEvents) -> bool:
-    return not events.is_loading()
 
 
 async def _capture_words(window: Window, elements: int) -> Capture:

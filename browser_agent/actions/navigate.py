@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import re
 from importlib.resources import files
-from typing import assert_never
 from urllib.parse import urlsplit
 
 from playwright.async_api import Error, Page
@@ -22,7 +21,6 @@ _CONNECTIONS = 6
 _INTERRUPTED = "interrupted by another navigation"
 _NET = re.compile(r"net::ERR_([A-Z_]+)")
 _RULES = {
-    "allowed": "the address was refused",
     "domain": "that domain is not allowed; start again with --allow DOMAIN to reach it",
     "private": "the address leads into this machine or its network; start again with --allow HOST:PORT to reach it",
 }
@@ -116,7 +114,7 @@ async def check_barred(window: Window) -> None:
     except (Error, TimeoutError, DialogOpened, PageLost, PageSilent):
         await window.recover()
     refusal = next((one for one in reversed(proxy.refusals) if (one.host, one.port) == barred), None)
-    if refusal is None:
+    if refusal is None or refusal.reason == "unreachable":
         raise Stop("unreachable", "nothing answers at that address, or no host of that name is known")
     raise Stop("refused", _RULES[refusal.reason])
 
@@ -162,7 +160,7 @@ async def use_tab(window: Window, action: Tab) -> str:
             window.turn_to(page)
             await window.run(page.bring_to_front(), window.limits.action)
             return "switched tabs"
-        case "close":
+        case _:
             if len(pages) == 1:
                 await window.open_tab()
             try:
@@ -170,8 +168,6 @@ async def use_tab(window: Window, action: Tab) -> str:
             except Error as error:
                 raise Stop("not_possible", "the tab does not close") from error
             return "closed the tab"
-        case _:
-            assert_never(action.op)
 
 
 _QUIET = files("browser_agent.actions").joinpath("quiet.js").read_text(encoding="utf-8")

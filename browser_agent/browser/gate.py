@@ -213,13 +213,9 @@ class Gate:
     async def wait(self, work: asyncio.Future[Any]) -> None:
         """Wait until something is held, or `work` is done."""
         self._news.clear()
-        if self._held or work.done():
-            return
-        news = asyncio.ensure_future(self._news.wait())
-        try:
-            await asyncio.wait({news, work}, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            news.cancel()
+        if not (self._held or work.done()):
+            work.add_done_callback(lambda _: self._news.set())
+            await self._news.wait()
 
     async def answer(self, agreed: bool) -> None:
         """Let the held requests go, with others of this action from there to the same places; or drop them all."""

@@ -31,6 +31,7 @@ class PageEvents:
     Attributes:
         status: the HTTP status of its document.
         kind: the media type of its document.
+        pulse: is set by every event.
         barred: the host and port of a document that the filter proxy did not let through.
         silent_since: when it was first asked without an answer; None if it answered since.
     """
@@ -49,7 +50,7 @@ class PageEvents:
         self._requests = 0
         self._pending: dict[Request, int] = {}
         self._flying: set[Request] = set()
-        self._pulse = asyncio.Event()
+        self.pulse = asyncio.Event()
         page.on("request", self._on_request)
         page.on("response", self._on_response)
         page.on("requestfinished", self._on_end)
@@ -57,7 +58,8 @@ class PageEvents:
         page.on("framenavigated", self._on_commit)
         page.on("domcontentloaded", self._on_load)
         page.on("crash", self._on_crash)
-        page.on("close", lambda _: self._pulse.set())
+        page.on("close", lambda _: self.pulse.set())
+        page.on("download", lambda _: self.pulse.set())
 
     def mark(self) -> Mark:
         """The state of the page now."""
@@ -92,10 +94,10 @@ class PageEvents:
         while not condition():
             if self.crashed or self.page.is_closed():
                 return False
-            self._pulse.clear()
+            self.pulse.clear()
             left = deadline - asyncio.get_running_loop().time()
             try:
-                await asyncio.wait_for(self._pulse.wait(), max(left, 0))
+                await asyncio.wait_for(self.pulse.wait(), max(left, 0))
             except TimeoutError:
                 return condition()
         return True
@@ -117,7 +119,7 @@ class PageEvents:
             self.status = self.barred = None
             self.kind = ""
             self._hosts.clear()
-        self._pulse.set()
+        self.pulse.set()
 
     def _on_response(self, response: Response) -> None:
         if self._is_document(response.request):
@@ -126,12 +128,12 @@ class PageEvents:
             self.barred = origin_of(response.url) if REFUSED_HEADER.lower() in response.headers else None
             if response.status in _NO_DOCUMENT:
                 self._navigating = self._uncommitted = False
-        self._pulse.set()
+        self.pulse.set()
 
     def _on_end(self, request: Request) -> None:
         self._pending.pop(request, None)
         self._flying.discard(request)
-        self._pulse.set()
+        self.pulse.set()
 
     def _on_failure(self, request: Request) -> None:
         self._on_end(request)
@@ -145,16 +147,16 @@ class PageEvents:
             self._uncommitted = False
             if frame.url == "about:blank":
                 self.status = self.barred = None
-            self._pulse.set()
+            self.pulse.set()
 
     def _on_load(self, _: Page) -> None:
         self._documents += 1
         self._navigating = self._uncommitted = False
-        self._pulse.set()
+        self.pulse.set()
 
     def _on_crash(self, _: Page) -> None:
         self.crashed = True
-        self._pulse.set()
+        self.pulse.set()
 
     def _is_document(self, request: Request) -> bool:
         """Whether `request` loads the page's own document, not a frame's."""

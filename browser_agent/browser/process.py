@@ -115,8 +115,8 @@ _PLACES = {
 
 _PYTHON = (sys.executable, "-P", "-m")
 """Runs a module of this Python, or of the user's own packages, and none that lies in the working directory."""
-_DOWNLOAD_SECONDS, _PACKAGE_SECONDS, _VERSION_SECONDS = 300.0, 600.0, 10.0
-"""Seconds for a download of a browser, each step of a package's installation, and a browser to say its version."""
+_DOWNLOAD_SECONDS, _PACKAGE_SECONDS = 300.0, 600.0
+"""Seconds for a download of a browser, and for each step of a package's installation."""
 
 
 def find_browsers(own: Path | None = None) -> Iterator[Path]:
@@ -185,16 +185,6 @@ async def _run(command: list[str], seconds: float) -> str | None:
     return (said or f"exit status {done.returncode}")[:200]
 
 
-def _read_version(path: Path) -> str:
-    if sys.platform == "win32":
-        return ""  # chrome.exe opens a window instead of answering
-    with suppress(OSError, subprocess.TimeoutExpired):
-        command, environment = [str(path), "--version"], child_environment()
-        done = subprocess.run(command, capture_output=True, text=True, timeout=_VERSION_SECONDS, env=environment)
-        return done.stdout.strip()
-    return ""
-
-
 def browser() -> HealthCheck:
     """HealthCheck that there is a browser to drive, an installed one or the one Playwright keeps."""
     first = next(find_browsers(), None) or next(find_browsers(anyio.run(_find_own)), None)
@@ -203,7 +193,7 @@ def browser() -> HealthCheck:
             "browser", False, "no Chrome, Chromium or Edge; `ctxfold browse` will try to provide one", name_fix()
         )
     rights = "; run as root, so without its sandbox" if is_root() else ""
-    return HealthCheck("browser", True, f"{_read_version(first) or first.name} at {first}{rights}", "")
+    return HealthCheck("browser", True, f"{first}{rights}", "")
 
 
 async def _find_own() -> Path:

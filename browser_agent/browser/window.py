@@ -108,7 +108,6 @@ class Downloads:
         self._scrub = scrub
         self._saving: set[asyncio.Task[None]] = set()
         self._arrived: list[str] = []
-        self._begun = asyncio.Event()
 
     def save(self, download: Download) -> None:
         """Save a download that began, as it comes in."""
@@ -116,16 +115,6 @@ class Downloads:
         task = asyncio.ensure_future(self._save(download))
         self._saving.add(task)
         task.add_done_callback(self._saving.discard)
-        self._begun.set()
-
-    async def wait_begun(self, count: int, seconds: float) -> bool:
-        """Wait until more than `count` have begun, and return whether they have."""
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                while self.count <= count:
-                    self._begun.clear()
-                    await self._begun.wait()
-        return self.count > count
 
     async def wait_saved(self, seconds: float) -> bool:
         """Wait until all that began have arrived, and return whether they have."""
@@ -190,7 +179,6 @@ class Window:
         self._titles: dict[Page, str] = {}
         self.leaving = False
         self._opening = False
-        self._opened = asyncio.Event()
         self._deadline = self._begun = 0.0
         self._adopt(context, page)
 
@@ -240,10 +228,8 @@ class Window:
 
     async def wait_for_tab(self, seconds: float) -> None:
         """Wait for the tab that is about to open, if one is."""
-        if self._opening:
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._opened.wait(), seconds)
-            self._opening = False
+        await self.events.until(lambda: not self._opening, seconds)
+        self._opening = False
 
     async def open_tab(self) -> Page:
         """Open an empty tab and turn to it."""
@@ -382,11 +368,10 @@ class Window:
                 _ = request.frame
             except Error:
                 self._opening = True
-                self._opened.clear()
 
     def _on_page(self, page: Page) -> None:
         self._opening = False
-        self._opened.set()
+        self.events.pulse.set()
         self._watch(page)
         if len(self.pages) > 1:
             self.turn_to(page)

@@ -187,21 +187,15 @@ _REMEMBERED = 500
 _HOP_BY_HOP = frozenset({"connection", "proxy-connection", "keep-alive", "proxy-authorization"})
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class EgressRefusal:
-    """A connection that was refused. The host comes from the page, so it is data."""
+    """A connection that was refused, or that no address of the host answers. The host comes from the page: it is
+    data.
+    """
 
     host: str
     port: int
-    reason: Verdict
-
-
-class _NotConnected(Exception):
-    """No connection: the rule refused it, or no address of the host answers."""
-
-    def __init__(self, refusal: EgressRefusal | None = None) -> None:
-        super().__init__()
-        self.refusal = refusal
+    reason: Literal["domain", "private", "unreachable"]
 
 
 class _Head(NamedTuple):
@@ -256,36 +250,30 @@ class FilterProxy:
         faults = (OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, ValueError)
         with closing(writer), suppress(*faults):  # the browser went away, or sent something else: nobody waits
             head = _parse(await reader.readuntil(b"\r\n\r\n"))
-            try:
-                far_reader, far_writer = await self._connect(*_find_destination(head))
-            except _NotConnected as error:
-                if error.refusal is not None:
-                    self.refusals.append(error.refusal)
-                writer.write(_respond(403, error.refusal.reason) if error.refusal else _respond(502, "unreachable"))
+            far = await self._connect(*_find_destination(head))
+            if isinstance(far, EgressRefusal):
+                self.refusals.append(far)
+                writer.write(_respond(far))
                 await writer.drain()
                 return
-            with closing(far_writer):
+            with closing(far[1]):
                 if head.method == "CONNECT":
                     writer.write(b"HTTP/1.1 200 Connected\r\n\r\n")
                     await writer.drain()
                 else:
-                    far_writer.write(_forward(head))
-                await _relay((reader, writer), (far_reader, far_writer))
+                    far[1].write(_forward(head))
+                await _relay((reader, writer), far)
 
-    async def _connect(self, host: str, port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-        """A connection to the host, at an address that was judged. Raises _NotConnected: no connection."""
-        verdict = self.rule.judge_name(host, port)
-        if verdict != "allowed":
-            raise _NotConnected(EgressRefusal(host, port, verdict))
+    async def _connect(self, host: str, port: int) -> _End | EgressRefusal:
+        """Connect to the host at an address that was judged, or say why not."""
+        if self.rule.judge_name(host, port) != "allowed":
+            return EgressRefusal(host, port, "domain")
         addresses = await _resolve(host, port)
-        judged = {address: self.rule.judge_address(host, port, address) for address in addresses}
-        allowed = [address for address, verdict in judged.items() if verdict == "allowed"]
-        if addresses and not allowed:
-            raise _NotConnected(EgressRefusal(host, port, "private"))
+        allowed = [address for address in addresses if self.rule.judge_address(host, port, address) == "allowed"]
         for address in allowed:
             with suppress(OSError, TimeoutError):
                 return await asyncio.wait_for(asyncio.open_connection(address, port), _CONNECT_SECONDS)
-        raise _NotConnected
+        return EgressRefusal(host, port, "private" if addresses and not allowed else "unreachable")
 
 
 async def _resolve(host: str, port: int) -> tuple[str, ...]:
@@ -323,12 +311,14 @@ def _forward(head: _Head) -> bytes:
     return b"\r\n".join(lines)
 
 
-def _respond(status: int, reason: str) -> bytes:
-    body = b"<!doctype html>"  # nothing to be read, and still no reason for the browser to show a page of its own
+def _respond(refusal: EgressRefusal) -> bytes:
+    """Return the answer to a request that is not passed on."""
+    body = "<!doctype html>"  # nothing to be read, and still no reason for the browser to show a page of its own
     return (
-        f"HTTP/1.1 {status} Not connected\r\n{REFUSED_HEADER}: {reason}\r\nContent-Type: text/html\r\n"
-        f"Content-Length: {len(body)}\r\nConnection: close\r\n\r\n"
-    ).encode() + body
+        f"HTTP/1.1 {502 if refusal.reason == 'unreachable' else 403} Not connected\r\n"
+        f"{REFUSED_HEADER}: {refusal.reason}\r\nContent-Type: text/html\r\n"
+        f"Content-Length: {len(body)}\r\nConnection: close\r\n\r\n{body}"
+    ).encode()
 
 
 _End = tuple[asyncio.StreamReader, asyncio.StreamWriter]

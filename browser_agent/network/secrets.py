@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from ipaddress import ip_address
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from browser_agent.network.egress import is_subdomain, origin_of, read_domain
@@ -140,11 +141,11 @@ class Secrets:
             return text
         readings = Readings(text, between)
         hidden = [found.span() for found in _PLACEHOLDER.finditer(text) if found[1] in self._known]
-        marks: list[_Stretch] = []
+        marks: list[_Mark] = []
         for secret, copies in self._copies:
             for copy in copies.find(readings):
                 if not any(low <= copy.stretches[0][0] and copy.stretches[-1][1] <= high for low, high in hidden):
-                    marks += _find_stretches(copy, secret.placeholder)
+                    marks += _mark_copy(copy, secret.placeholder)
         return _replace(text, marks)
 
     def _add(self, secret: Secret) -> None:
@@ -153,42 +154,39 @@ class Secrets:
             self._copies.append((secret, Copies(secret.value, parts=True)))
 
 
-@dataclass(frozen=True, slots=True)
-class _Stretch:
-    """A stretch of a text, the word that replaces it, and how sure that is: of two that overlap, the surer gives it."""
+class _Mark(NamedTuple):
+    """A stretch of a text, how sure it is a copy of a secret, and the word that replaces it."""
 
     start: int
     end: int
-    word: str
     sure: tuple[bool, int]
+    word: str
 
 
-def _find_stretches(copy: Copy, placeholder: str) -> list[_Stretch]:
+def _mark_copy(copy: Copy, placeholder: str) -> list[_Mark]:
     words = (placeholder, *[_REST] * (len(copy.stretches) - 1))
     return [
-        _Stretch(start, end, word, (copy.whole and word == placeholder, end - start))
+        _Mark(start, end, (copy.whole and word == placeholder, end - start), word)
         for (start, end), word in zip(copy.stretches, words, strict=True)
     ]
 
 
-def _replace(text: str, marks: list[_Stretch]) -> str:
-    """`text` with each marked stretch replaced, those that overlap as one."""
+def _replace(text: str, marks: list[_Mark]) -> str:
+    """Return `text` with each marked stretch replaced, those that overlap as one, by the word of the surest."""
+    joined: list[_Mark] = []
+    for mark in sorted(marks):
+        last = joined[-1] if joined else None
+        if last is not None and mark.start < last.end:
+            surest = max(last, mark, key=lambda overlapping: overlapping.sure)
+            joined[-1] = surest._replace(start=last.start, end=max(last.end, mark.end))
+        else:
+            joined.append(mark)
     pieces: list[str] = []
-    last, best = 0, None
     end = 0
-    for mark in sorted(marks, key=lambda mark: (mark.start, mark.end)):
-        if best is not None and mark.start < end:
-            end = max(end, mark.end)
-            best = max(best, mark, key=lambda each: each.sure)
-            continue
-        if best is not None:
-            pieces.append(best.word)
-            last = end
-        pieces.append(text[last : mark.start])
-        best, end = mark, mark.end
-    if best is None:
-        return text
-    return "".join((*pieces, best.word, text[end:]))
+    for mark in joined:
+        pieces += [text[end : mark.start], mark.word]
+        end = mark.end
+    return "".join([*pieces, text[end:]])
 
 
 def _name_origin(url: str) -> str:

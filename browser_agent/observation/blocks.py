@@ -10,7 +10,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from browser_agent.observation import PageSection
-from browser_agent.observation.inline import FIELDS, INLINE, INTERACTIVE, REF, clean, is_actionable, is_inline, render
+from browser_agent.observation.inline import INLINE, INTERACTIVE, REF, clean, is_actionable, is_inline, render
 from ctxfold.log.page import Node
 
 _REGIONS = {
@@ -27,7 +27,6 @@ _LOOSE = 6
 _TERM = 7
 _STACK = 3
 _ALIKE = 6
-_LONG_VALUE = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +83,7 @@ class _Writer:
     groups: int = 0
     rows: Counter[int] = field(default_factory=Counter)
 
-    def put(self, nodes: Sequence[Node], place: _Place, ref: str | None, prefix: str = "", level: int = 0) -> None:
+    def add(self, nodes: Sequence[Node], place: _Place, ref: str | None, prefix: str = "", level: int = 0) -> None:
         """Add the line of some nodes as a block."""
         line = render(nodes)
         if not line.text:
@@ -110,7 +109,7 @@ def blocks(root: Node) -> tuple[Block, ...]:
     told = {ref for block in writer.blocks for ref in block.refs}
     missed = [_bare(node) for node in root.walk() if is_actionable(node) and node.ref not in told]
     for start in range(0, len(missed), _LOOSE):  # such as a whole table that can be clicked
-        writer.put(missed[start : start + _LOOSE], _Place(), None)
+        writer.add(missed[start : start + _LOOSE], _Place(), None)
     return tuple(writer.blocks)
 
 
@@ -160,7 +159,7 @@ def _flow(writer: _Writer, nodes: Sequence[Node], place: _Place, ref: str | None
     for is_word, run in groupby(nodes, key=lambda node: not (boxes and node.role == "generic") and _is_word(node)):
         if is_word:
             line = list(run)
-            writer.put(line, place, line[0].ref if len(line) == 1 else ref)
+            writer.add(line, place, line[0].ref if len(line) == 1 else ref)
         else:
             for node in run:
                 _block(writer, node, place)
@@ -168,7 +167,7 @@ def _flow(writer: _Writer, nodes: Sequence[Node], place: _Place, ref: str | None
 
 def _is_word(node: Node) -> bool:
     """Return whether `node` may share a line with its neighbours."""
-    return node.role in INLINE and _one_line(node) and not _is_long(node)
+    return node.role in INLINE and _one_line(node)
 
 
 def _are_boxes(nodes: Sequence[Node]) -> bool:
@@ -178,16 +177,11 @@ def _are_boxes(nodes: Sequence[Node]) -> bool:
 
 def _one_line(node: Node) -> bool:
     """Return whether `node` fits one line: nothing in it breaks lines, and it is not a stack of boxes with controls."""
-    if not is_inline(node) or any(_is_long(inner) for inner in node.walk() if inner is not node):
+    if not is_inline(node):
         return False
     if node.role != "generic" or sum(is_actionable(inner) for inner in node.walk()) < _STACK:
         return True
     return not any(inner.role == "generic" and _are_boxes(inner.children) for inner in node.walk())
-
-
-def _is_long(node: Node) -> bool:
-    """Return whether `node` is a field with so long a value that its line will be cut; its neighbours keep out."""
-    return node.role in FIELDS and len(node.text) > _LONG_VALUE
 
 
 def _block(writer: _Writer, node: Node, place: _Place) -> None:
@@ -197,7 +191,7 @@ def _block(writer: _Writer, node: Node, place: _Place) -> None:
         _flow(writer, [*node.children, *text], _Place(region), node.ref)
     elif node.role == "heading":
         level = next((int(s[6:]) for s in node.states if s.startswith("level=") and s[6:].isdigit()), 2)
-        writer.put([node], place._replace(group=None), node.ref, "#" * min(level, 6) + " ", level)
+        writer.add([node], place._replace(group=None), node.ref, "#" * min(level, 6) + " ", level)
     elif node.role in {"table", "grid", "treegrid"}:
         _table(writer, node, place)
     elif node.role == "list":
@@ -205,12 +199,12 @@ def _block(writer: _Writer, node: Node, place: _Place) -> None:
     elif node.role in _ITEMS:
         _item(writer, node, place)
     elif node.role == "term":
-        writer.put([node], place, node.ref, level=_TERM)
+        writer.add([node], place, node.ref, level=_TERM)
     elif node.role == "iframe":
-        writer.put([replace(node, children=())], place, node.ref)
+        writer.add([replace(node, children=())], place, node.ref)
         _flow(writer, node.children, place)
     elif node.role == "row" or _one_line(node):
-        writer.put([node], place, node.ref)
+        writer.add([node], place, node.ref)
     else:
         _container(writer, node, place)
 
@@ -219,12 +213,12 @@ def _container(writer: _Writer, node: Node, place: _Place) -> None:
     """Write a node that only holds others: first its own words, then theirs."""
     bare = replace(node, children=())
     if node.clickable or node.role in _BARS or node.name:
-        writer.put([bare], place, node.ref)
+        writer.add([bare], place, node.ref)
     rows = [child.role for child in node.children]
     alike = len(rows) >= _ALIKE and len(set(rows)) == 1 and place.group is None and rows[0] not in _WORDS
     inside = place._replace(group=writer.group(node, "item")) if alike and _same_shape(node) else place
     if node.text:
-        writer.put([Node("text", text=node.text)], place, None)
+        writer.add([Node("text", text=node.text)], place, None)
     _flow(writer, node.children, inside, node.ref)
 
 
@@ -239,7 +233,7 @@ def _table(writer: _Writer, node: Node, place: _Place) -> None:
     inside = place._replace(group=writer.group(node, "row"))
     captions = [child for child in node.children if child.role == "caption"]
     for title in [replace(node, children=(), ref=None)] if node.name else captions:
-        writer.put([title], place, None)
+        writer.add([title], place, None)
     _flow(writer, [child for child in node.children if child.role != "caption"], inside)
 
 
@@ -261,7 +255,7 @@ def _bar(writer: _Writer, items: list[Node], place: _Place, ref: str | None) -> 
     """Short items in one line, a few of them in each."""
     for start in range(0, len(items), _BAR):
         bar = Node("bar", children=tuple(items[start : start + _BAR]))
-        writer.put([bar], place, ref, "- " if place.region not in _BRIEF else "")
+        writer.add([bar], place, ref, "- " if place.region not in _BRIEF else "")
 
 
 def _item(writer: _Writer, node: Node, place: _Place) -> None:
@@ -271,7 +265,7 @@ def _item(writer: _Writer, node: Node, place: _Place) -> None:
     while rest and is_inline(rest[0]):
         lead.append(rest.pop(0))
     own = replace(node, children=tuple(lead))
-    writer.put([own], place, node.ref, "- ")
+    writer.add([own], place, node.ref, "- ")
     if rest:
         _flow(writer, tuple(rest), place._replace(indent=place.indent + 1), node.ref)
 

@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from importlib.resources import files
+from itertools import takewhile
 from urllib.parse import urlsplit
 
 from playwright.async_api import Error, Frame, Page
@@ -26,7 +27,6 @@ _WORDLESS = re.compile(
     r"^( *)- (?:button|menuitem|tab|(?:generic|img|listitem|cell|gridcell)(?=.* \[cursor=))((?: \[[^\]]*\])+):?$"
 )
 _ROLE = re.compile(r"^( *- \w+)")
-_NAMED = re.compile(r'^ *- generic "')
 _BARE = re.compile(r"^ *- (?:generic|img)(?: \[[^\]]*\])*:?$")
 _UNSAFE = re.compile(r"[^\w#.-]+")
 _ICONS, _EDITORS = 80, 10
@@ -58,8 +58,7 @@ async def _add_answers(
 
 async def _name_icons(page: Page, lines: list[str]) -> None:
     """Name the first controls without words, such as `(icon trash)`, if their page has a name."""
-    marks = ((number, _WORDLESS.match(line)) for number, line in enumerate(lines))
-    wordless = [number for number, mark in marks if mark and _is_wordless(lines, number, len(mark[1]))]
+    wordless = [at for at, line in enumerate(lines) if _WORDLESS.match(line) and _is_wordless(lines, at)]
 
     def write(line: str, answer: str) -> str:
         name = cut(_UNSAFE.sub(" ", answer).strip(), _ICON_NAME)
@@ -68,22 +67,10 @@ async def _name_icons(page: Page, lines: list[str]) -> None:
     await _add_answers(page, lines, wordless[:_ICONS], _ICON_SCRIPT, write)
 
 
-def _is_wordless(lines: Sequence[str], number: int, depth: int) -> bool:
-    """Return whether nothing in an element has a word, nor the element that holds it alone."""
-    inner = depth
-    for line in reversed(lines[:number]):
-        above = _indent(line)
-        if above < inner and not _BARE.match(line):
-            if _NAMED.match(line):
-                return False
-            break
-        inner = min(inner, above)
-    for line in lines[number + 1 :]:
-        if _indent(line) <= depth:
-            return True
-        if not _BARE.match(line):
-            return False
-    return True
+def _is_wordless(lines: Sequence[str], number: int) -> bool:
+    """Return whether nothing in an element has a word."""
+    inside = takewhile(lambda line: _indent(line) > _indent(lines[number]), lines[number + 1 :])
+    return all(map(_BARE.match, inside))
 
 
 def _indent(line: str) -> int:
@@ -122,12 +109,10 @@ _EMPTY = re.compile(r"^ *- textbox\b.*\[ref=[^\]]+\][^:]*$")
 _REPLACED = ("crashed", "closed", "context was destroyed", "detached", "navigation")
 
 
-class _FromPage(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-
-class Structure(_FromPage):
+class Structure(BaseModel):
     """What a script read from the live document: page data, checked for shape and never trusted."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
 
     title: str = ""
     base: str = ""

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from urllib.parse import urlsplit
 
 from browser_agent.observation import Observation
-from browser_agent.observation.blocks import Block, Group, find_owners
+from browser_agent.observation.blocks import Block, find_owners
 from browser_agent.observation.inline import REF, cut, first_mention, terms, trim_torn_ref
 from ctxfold.select import PAGE, Piece, score
 from ctxfold.select.pieces import words_of
@@ -157,15 +157,13 @@ calls: with 0.5 9,127 tokens, with 0.7 8,122, with this 8,579.
 """
 _LONG, _LONG_ASKED = 130, 260
 """Tokens of a long block that are shown; of one that is asked for or has controls."""
-_GAP, _MARKER = 16, 10
-"""Tokens of a gap that is shown, as its marker costs as much; tokens of the marker."""
+_MARKER = 10
+"""Tokens of the line for a stretch that is cut."""
 _CUT_HEADINGS = 3
 _ROWS, _FEWEST_ROWS, _ROWS_SHARE = 12, 4, 0.3
 """Rows of the page's main table that come first; the rows and the share of the main part from which a table is the main
 one.
 """
-_SMALL_TABLE = 12
-"""Rows of a table that is shown with its head or caption."""
 _START = 24
 """Characters by which a line on screen is known again."""
 _LEADING = 5
@@ -206,18 +204,18 @@ def prune(blocks: Sequence[Block], interest: Interest, budget: int, page_of: Cal
     ranks = rank_blocks(blocks, interest.need)
     rows = _find_main_rows(blocks)
     points = _count_points(blocks, ranks, rows, interest)
-    texts = _shorten_texts(blocks, ranks, interest.need, budget)
+    texts = _cut_texts(blocks, ranks, interest.need, budget)
     costs = [count(text) + 1 for text in texts]
     if sum(costs) <= budget * _WHOLE and None not in points:
         return _lay_out(blocks, texts, set(range(len(blocks))), page_of)
-    asked = _add_rows(blocks, {place for place, rank in enumerate(ranks) if rank >= _ASKED})
+    asked = {place for place, rank in enumerate(ranks) if rank >= _ASKED}
     asked.update(rows if interest.need else ())
     order = sorted((-worth, place) for place, worth in enumerate(points) if worth is not None)
     chosen = _choose([place for _, place in order], costs, budget, asked)
     owners = find_owners(blocks)
     while True:
         shown = {*chosen, *(owner for place in chosen if (owner := owners[place]) is not None)}
-        pruned = _lay_out(blocks, texts, _close_small_gaps(shown, costs), page_of)
+        pruned = _lay_out(blocks, texts, shown, page_of)
         over = count("\n".join(pruned[0])) - budget
         if over <= 0 or not chosen:
             return pruned
@@ -287,31 +285,6 @@ def _find_main_rows(blocks: Sequence[Block]) -> list[int]:
     return most if len(most) >= max(_FEWEST_ROWS, sum(one.region in MAIN for one in blocks) * _ROWS_SHARE) else []
 
 
-def _add_rows(blocks: Sequence[Block], places: set[int]) -> set[int]:
-    """Return places and the rows of each small table if its head or caption is among them."""
-    tables: dict[Group, list[int]] = {}
-    for place, block in enumerate(blocks):
-        if block.group is not None and block.group.kind == "row":
-            tables.setdefault(block.group, []).append(place)
-    for group, rows in tables.items():
-        heads = {place for place in rows if blocks[place].head} | ({rows[0] - 1} if group.name else set())
-        if len(rows) <= _SMALL_TABLE + 1 and places & heads:
-            places = places.union(rows)
-    return places
-
-
-def _close_small_gaps(taken: set[int], costs: Sequence[int]) -> set[int]:
-    """Return places and each gap between them that costs no more than its marker."""
-    filled, gap = set(taken), list[int]()
-    for place in range(len(costs)):
-        if place in taken:
-            filled.update(gap if sum(costs[one] for one in gap) <= _GAP else ())
-            gap = []
-        else:
-            gap.append(place)
-    return filled
-
-
 def _lay_out(blocks: Sequence[Block], texts: Sequence[str], taken: set[int], page_of: Callable[[int], int]) -> Pruned:
     lines: list[str] = []
     for is_taken, run in groupby(range(len(blocks)), key=taken.__contains__):
@@ -346,17 +319,17 @@ def list_some(names: Sequence[str]) -> str:
     return "; ".join(names[:_CUT_HEADINGS]) + more
 
 
-def _shorten_texts(blocks: Sequence[Block], ranks: Sequence[float], need: str, budget: int) -> list[str]:
+def _cut_texts(blocks: Sequence[Block], ranks: Sequence[float], need: str, budget: int) -> list[str]:
     """Return the text of each block: all of it if the page fits the budget, else no more than one line may cost."""
     room = budget
     for block in blocks:
         room -= count(block.text) + 1 if room > 0 else 0
     if room >= 0:
         return [block.text for block in blocks]
-    return [_shorten_text(block, need if rank >= _ASKED else "") for block, rank in zip(blocks, ranks, strict=True)]
+    return [_cut_text(block, need if rank >= _ASKED else "") for block, rank in zip(blocks, ranks, strict=True)]
 
 
-def _shorten_text(block: Block, need: str) -> str:
+def _cut_text(block: Block, need: str) -> str:
     """Return a block's text; of a long text its beginning, or the part that holds the need, and where the rest is."""
     text = cut_around(block.text, terms(need), _LONG_ASKED if need or block.controls > 1 else _LONG)
     return text if text == block.text else f"{text}(cut: read {f'[{block.ref}]' if block.ref else 'the page'})"
