@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import hashlib
-import importlib.util
 import os
 import shutil
 import subprocess
@@ -34,12 +33,12 @@ def main(arguments: list[str]) -> int:
         prog="run.py", description="Set up ctxfold in .venv, then run one of its commands."
     )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for name, (_, about) in COMMANDS.items():
-        commands.add_parser(name, help=about, add_help=False)
+    for name, run in COMMANDS.items():
+        commands.add_parser(name, help=(run.__doc__ or "").partition("\n")[0], add_help=False)
     chosen, rest = parser.parse_known_args(arguments)
-    run, _ = COMMANDS[chosen.command]
+    os.chdir(ROOT)
     try:
-        return run(rest)
+        return COMMANDS[chosen.command](rest)
     except CannotRun as problem:
         print(f"run.py: {problem}", file=sys.stderr)
         return 3
@@ -57,7 +56,6 @@ def demo(rest: list[str]) -> int:
 def test(rest: list[str]) -> int:
     """Run all the tests, with a browser made ready for them, or those named."""
     set_up(VENV, "[dev]")
-    os.chdir(ROOT)
     python = find_program(VENV, "python")
     if not rest:
         missing = subprocess.call([python, "-m", "tests.support.browser"])
@@ -71,7 +69,6 @@ def lowest(rest: list[str]) -> int:
     """Run the tests marked `smoke` with the lowest versions that pyproject.toml allows."""
     set_up(VENV, "[dev]")
     set_up(LOWEST, "[dev]", ["--resolution", "lowest-direct"])
-    os.chdir(ROOT)
     return hand_over([find_program(LOWEST, "python"), "-m", "pytest", *(rest or ["-q", "-m", "smoke"])])
 
 
@@ -81,7 +78,6 @@ def check(rest: list[str]) -> int:
     With `--tighten`, lower the ceilings to the present sizes.
     """
     set_up(VENV, "[dev]")
-    os.chdir(ROOT)
     failed = []
     commands = [["ruff", "check"], ["ruff", "format", "--check"], ["mypy"], ["lint-imports"]]
     for command in [*commands, ["python", "-m", "tests.architecture.weigh", *rest]]:
@@ -95,30 +91,17 @@ def check(rest: list[str]) -> int:
 def bench(rest: list[str]) -> int:
     """Run every benchmark of tests/benchmarks, or those named (`bench spine`), one after the other."""
     set_up(VENV, "[dev]")
-    os.chdir(ROOT)
-    folder = os.path.join("tests", "benchmarks")
-    there = sorted(
-        os.path.splitext(name)[0]
-        for name in os.listdir(folder)
-        if name.endswith(".py") or os.path.isfile(os.path.join(folder, name, "__main__.py"))
-    )
-    unknown = [name for name in rest if name not in there]
-    if unknown:
-        raise CannotRun("no benchmark {!r}; there are {}".format(unknown[0], ", ".join(there)))
+    folder = os.path.join(ROOT, "tests", "benchmarks")
+    there = [name for name in os.listdir(folder) if os.path.isfile(os.path.join(folder, name, "__main__.py"))]
+    there += [name[:-3] for name in os.listdir(folder) if name.endswith(".py")]
     worst = 0
-    for name in rest or there:
-        print("== " + name, flush=True)
+    for name in rest or sorted(there):
+        say("benchmark " + name)
         worst = max(worst, subprocess.call([find_program(VENV, "python"), "-m", "tests.benchmarks." + name]))
     return worst
 
 
-COMMANDS = {
-    "demo": (demo, "a real question, answered by a real browser, in a live line"),
-    "test": (test, "the tests; what follows goes to pytest"),
-    "lowest": (lowest, "the smoke tests, with the lowest versions allowed"),
-    "check": (check, "linter, formatter, type checker, import floors, ceilings"),
-    "bench": (bench, "the benchmarks, or those named"),
-}
+COMMANDS = {run.__name__: run for run in (demo, test, lowest, check, bench)}
 
 
 def set_up(venv: str, extra: str, options: list[str] | None = None) -> None:
@@ -142,18 +125,17 @@ def set_up(venv: str, extra: str, options: list[str] | None = None) -> None:
     wanted = [*made_for, "project " + project, "tools " + extra]
     stamp = os.path.join(venv, "installed.txt")
     with lock():
-        there = read_lines(stamp)
-        runs = can_run(venv)
-        if runs and there in (wanted, [*wanted[:-1], "tools [dev]"]):
+        there = read_lines(stamp) if can_run(venv) else []
+        if there in (wanted, [*wanted[:-1], "tools [dev]"]):
             return
         uv = shutil.which("uv") or shutil.which(find_program(VENV, "uv"))
         if options and uv is None:
             raise CannotRun(
                 "uv is needed to choose the lowest versions, and pip did not install it: run `pip install uv`"
             )
-        if not runs or there[:2] != made_for:
+        if there[:2] != made_for:
             make_venv(venv, uv)
-        install(venv, uv, [*(options or []), "--editable", ROOT + extra], tell_why(there if runs else [], wanted))
+        install(venv, uv, [*(options or []), "--editable", ROOT + extra])
         with open(stamp, "w") as file:
             file.write("\n".join(wanted))
 
@@ -181,36 +163,22 @@ def read_lines(path: str) -> list[str]:
 def make_venv(venv: str, uv: str | None) -> None:
     """Make an empty environment."""
     say("making an environment in " + os.path.basename(venv))
-    if uv is None and (importlib.util.find_spec("venv") is None or importlib.util.find_spec("ensurepip") is None):
-        raise CannotRun("this Python cannot make an environment (no venv module): run `apt install python3-venv`")
     command = [sys.executable, "-m", "venv"] if uv is None else [uv, "venv", "--python", sys.executable]
     made = subprocess.run([*command, "--clear", venv], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if made.returncode:
-        last = (made.stdout.strip().splitlines() or ["no reason given"])[-1]
-        raise CannotRun(f"no environment could be made ({last}): on Debian or Ubuntu run `apt install python3-venv`")
+        print(made.stdout, file=sys.stderr)
+        raise CannotRun("no environment could be made: on Debian or Ubuntu run `apt install python3-venv`")
 
 
-def tell_why(there: list[str], wanted: list[str]) -> str:
-    """What is to be installed, and why where something is there already: a demo needs none of the tools
-    that tests do.
-    """
-    if there[:2] != wanted[:2]:
-        return "ctxfold and what it needs"
-    if there[2:3] == wanted[2:3]:
-        return "the tools for tests and checks beside ctxfold, once"
-    return "ctxfold and what it needs anew, as pyproject.toml has changed"
-
-
-def install(venv: str, uv: str | None, what: list[str], about: str) -> None:
-    """Install quietly: one line here, everything in the log."""
+def install(venv: str, uv: str | None, what: list[str]) -> None:
+    """Install the checkout and what it needs: one line here, everything in the log."""
     python, log = find_program(venv, "python"), os.path.join(venv, "install.log")
-    pip = [python, "-m", "pip", "install", "--disable-pip-version-check", "--no-input"]
-    say(f"installing {about} (a minute or so; log: {os.path.relpath(log, ROOT)})")
+    pip = [python, "-m", "pip", "install", "--no-input"]
+    say(f"installing ctxfold and what it needs (a minute or so; log: {os.path.relpath(log, ROOT)})")
     began = time.monotonic()
-    environment = {"PIP_DEFAULT_TIMEOUT": "60", **os.environ}
     with open(log, "w") as file:
         command = [*(pip if uv is None else [uv, "pip", "install", "--python", python]), *what]
-        code = subprocess.call(command, stdout=file, stderr=subprocess.STDOUT, env=environment, cwd=ROOT)
+        code = subprocess.call(command, stdout=file, stderr=subprocess.STDOUT, cwd=ROOT)
     if code:
         errors = [line.strip() for line in read_lines(log) if line.strip().lower().startswith(("error: ", "× "))]
         reason = errors[-1] if errors else f"the installer ended with status {code}"

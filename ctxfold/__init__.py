@@ -7,10 +7,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ctxfold.decisions.extraction import Trigger as Trigger
     from ctxfold.decisions.fold import FoldDirective as FoldDirective
     from ctxfold.decisions.fold import FoldSettings as FoldSettings
     from ctxfold.decisions.refactor import Refactored as Refactored
+    from ctxfold.decisions.reply import Parsed as Parsed
+    from ctxfold.decisions.reply import parse as parse
     from ctxfold.errors import CtxfoldError as CtxfoldError
     from ctxfold.log import RecordRef as RecordRef
     from ctxfold.log import StepRef as StepRef
@@ -51,7 +52,7 @@ __version__ = "0.1.0"
 _NAMES = {
     "decisions.fold": "FoldDirective FoldSettings",
     "decisions.refactor": "Refactored",
-    "decisions.extraction": "Trigger",
+    "decisions.reply": "Parsed parse",
     "errors": "CtxfoldError",
     "log": "RecordRef StepRef",
     "messages": "Call Message Opaque Result Text",

@@ -18,7 +18,7 @@ variable                    meaning
 ==========================  =================================================================================
 
 The settings file is TOML: a table for each role, such as ``[models.folder]`` with ``model``, ``endpoint``, and ``key``
-or ``key_env``; and ``max_cost`` in ``[models]``.
+or ``key_env``; ``max_cost`` in ``[models]``; and ``[fold]`` with ``at``, ``to``, ``depth``, ``window`` and ``micro``.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ import math
 import os
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -59,11 +59,8 @@ def home() -> Path:
 
 
 def default_store() -> str:
-    """The store used when none is named: what ``CTXFOLD_DATABASE_URL`` says, else the path of ``ctxfold.db`` in
-    `home()`.
-
-    Raises:
-        ReadOnlyStore: the folder for it cannot be created.
+    """The store used when none is named: the value of ``CTXFOLD_DATABASE_URL``, else the path of ``ctxfold.db`` in
+    `home()`. Raises ReadOnlyStore: the folder for it cannot be created.
     """
     return read("CTXFOLD_DATABASE_URL") or str(home() / "ctxfold.db")
 
@@ -72,10 +69,10 @@ def settings_file() -> Path:
     """Where the settings file is looked for: ``CTXFOLD_SETTINGS``, else ``settings.toml`` in ``CTXFOLD_HOME``, else in
     the user's settings folder.
     """
-    named, kept = read("CTXFOLD_SETTINGS"), read("CTXFOLD_HOME")
+    named, place = read("CTXFOLD_SETTINGS"), read("CTXFOLD_HOME")
     if named:
         return Path(named).expanduser()
-    folder = Path(kept).expanduser() if kept else platformdirs.user_config_path("ctxfold", appauthor=False)
+    folder = Path(place).expanduser() if place else platformdirs.user_config_path("ctxfold", appauthor=False)
     return folder / "settings.toml"
 
 
@@ -103,11 +100,11 @@ def child_environment(*, downloads: bool = False) -> dict[str, str]:
 
 def store_environment() -> dict[str, str]:
     """Return the variables for a process of ours that uses this store and asks no model."""
-    kept = {name: value for name in ("CTXFOLD_HOME", "CTXFOLD_DATABASE_URL") if (value := read(name))}
-    return child_environment() | kept
+    ours = {name: value for name in ("CTXFOLD_HOME", "CTXFOLD_DATABASE_URL") if (value := read(name))}
+    return child_environment() | ours
 
 
-def kept_from_children() -> tuple[str, ...]:
+def list_private_variables() -> tuple[str, ...]:
     """Return the names of the variables that no program we start is given."""
     return tuple(sorted(os.environ.keys() - child_environment().keys()))
 
@@ -115,15 +112,13 @@ def kept_from_children() -> tuple[str, ...]:
 @contextmanager
 def node_at(path: Path) -> Iterator[None]:
     """Let Playwright start its driver with the program at `path` while the block runs."""
-    before = os.environ.get(NODE)
+    before = driver_program()
     os.environ[NODE] = str(path)
     try:
         yield
     finally:
-        if before is None:
-            os.environ.pop(NODE, None)
-        else:
-            os.environ[NODE] = before
+        del os.environ[NODE]
+        os.environ |= {NODE: str(before)} if before else {}
 
 
 def driver_program() -> Path | None:
@@ -186,12 +181,13 @@ def endpoint(provider: str = "anthropic", url: str | None = None, key: tuple[str
     names = _CREDENTIALS.get(provider, (f"{prefix}_API_KEY",))
     found = key or next(((name, value) for name in names if (value := read(name))), None)
     if url is not None:
-        return Endpoint(_checked(url), True, *(key or (None, None)))
+        return Endpoint(_check_url(url), True, *(key or (None, None)))
     base = read(f"{prefix}_BASE_URL")
     return Endpoint((base or _URLS.get(provider, "")).rstrip("/"), base is not None, *(found or (None, None)))
 
 
-def _checked(url: str) -> str:
+def _check_url(url: str) -> str:
+    """A web address without the slash at its end. Raises InputError: another address, or one with a password."""
     try:
         parts = urlsplit(url)
     except ValueError:
@@ -257,75 +253,77 @@ def role_setting(role: Role, named: str | None = None) -> RoleSetting:
     Raises:
         InputError: the settings file cannot be read, or a helping role has a server or a key and no model.
     """
-    settings = _settings()
-    own = _own(role, settings, named)
+    table: dict[str, str] = _read_table("models").get(role, {})
+    own = _merge_settings(role, table, named)
     if own.model is not None:
         return own
-    if role != "agent":
-        _without_model(role, settings.get(role, {}))
     if role == "agent":
         credential = endpoint().credential
         if credential is None:
             return RoleSetting(role, EXPLORER, "nothing is set")
         return RoleSetting(role, KEYED_MODEL, f"{credential} is set", by_key=True)
+    upper = f"CTXFOLD_{role.upper()}"
+    useless = [name for name in (f"{upper}_KEY", f"{upper}_ENDPOINT") if read(name)]
+    useless += [f"{name} of [models.{role}]" for name in sorted(table)]
+    if useless:
+        raise InputError(f"{' and '.join(useless)} set for the {role}, and no model: set {upper}_MODEL, or unset this")
     return own if role == "folder" else role_setting("folder")
 
 
-def max_cost() -> float | None:
-    """The most dollars that a run's model may cost where no `--max-cost` is given; None where nobody said. Raises
-    InputError: it is not an amount.
+def _merge_settings(role: Role, table: dict[str, str], named: str | None) -> RoleSetting:
+    """Merge what the caller, the environment and the settings file set for one role: the first model counts. A server
+    and a key belong to the model that is set with them.
     """
-    said: object = read("CTXFOLD_MAX_COST") or _settings().get("max_cost")
-    if said is None:
-        return None
-    refused = InputError(f"the cost limit {said!r} is not an amount: give dollars, such as CTXFOLD_MAX_COST=2.50")
-    try:
-        dollars = float(said)  # type: ignore[arg-type]
-    except (TypeError, ValueError) as error:
-        raise refused from error
-    if math.isnan(dollars):
-        raise refused
-    return dollars
-
-
-def _own(role: Role, settings: dict[str, Any], named: str | None) -> RoleSetting:
-    """Merge what the caller, the environment and the file set for one role. A server and key belong to the model named
-    with them.
-    """
-    upper, kept = f"CTXFOLD_{role.upper()}", settings.get(role, {})
-    variables = (f"{upper}_MODEL", *(("CTXFOLD_MODEL",) if role == "agent" else ()))
-    variable, said = next(((name, value) for name in variables if (value := read(name))), ("", None))
-    filed = (kept.get("model"), str(settings_file()))
-    model, source = next((each for each in ((named, "the command"), (said, variable), filed) if each[0]), (None, ""))
-    secret, server = read(f"{upper}_KEY"), read(f"{upper}_ENDPOINT")
-    key = (f"{upper}_KEY", secret) if secret else None
-    if said not in (None, model):
-        key, server = None, None
-    if kept.get("model", model) == model:
-        key, server = key or _key(role, kept), server or kept.get("endpoint")
-    return RoleSetting(role, model, source, server, key, is_set=model == (said or filed[0]))
-
-
-def _without_model(role: Role, table: dict[str, Any]) -> None:
-    """Raise InputError where a key or server is set for a role without a model: it would be ignored silently."""
     upper = f"CTXFOLD_{role.upper()}"
-    found = [name for name in (f"{upper}_KEY", f"{upper}_ENDPOINT") if read(name)]
-    found += [f"{name} of [models.{role}]" for name in sorted(table)]
-    if found:
-        raise InputError(f"{' and '.join(found)} set for the {role}, and no model: set {upper}_MODEL, or unset this")
+    variables = (f"{upper}_MODEL", *(("CTXFOLD_MODEL",) if role == "agent" else ()))
+    variable, by_variable = next(((name, value) for name in variables if (value := read(name))), ("", None))
+    by_file = table.get("model")
+    sources = ((named, "the command"), (by_variable, variable), (by_file, str(settings_file())))
+    model, source = next((pair for pair in sources if pair[0]), (None, ""))
+    key, server = None, None
+    if by_variable in (None, model):
+        secret, server = read(f"{upper}_KEY"), read(f"{upper}_ENDPOINT")
+        key = (f"{upper}_KEY", secret) if secret else None
+    if by_file in (None, model):
+        key, server = key or _find_key(role, table), server or table.get("endpoint")
+    return RoleSetting(role, model, source, server, key, is_set=model == (by_variable or by_file))
 
 
-def _key(role: Role, table: dict[str, Any]) -> tuple[str, str] | None:
-    """The key that the file names or holds."""
-    variable = table.get("key_env")
-    if variable is not None:
-        secret = read(variable)
-        return (variable, secret) if secret else None
+def _find_key(role: Role, table: dict[str, str]) -> tuple[str, str] | None:
+    """The key that the settings file names or holds for a role, after the name of its source."""
+    if "key_env" in table:
+        secret = read(table["key_env"])
+        return (table["key_env"], secret) if secret else None
     return (f"models.{role}.key", table["key"]) if "key" in table else None
 
 
-def _settings() -> dict[str, Any]:
-    """The table `models` of the settings file, checked; empty where there is no file."""
+def max_cost() -> float | None:
+    """The most dollars that a run's model may cost where no `--max-cost` is given; None where nobody set it. Raises
+    InputError: not an amount.
+    """
+    limit: Any = read("CTXFOLD_MAX_COST") or _read_table("models").get("max_cost")
+    with suppress(TypeError, ValueError):
+        dollars = None if limit is None else float(limit)
+        if dollars is None or not math.isnan(dollars):
+            return dollars
+    raise InputError(f"the cost limit {limit!r} is not an amount: give dollars, such as CTXFOLD_MAX_COST=2.50")
+
+
+_FOLD = {"at": (int, float), "to": (int, float), "depth": (int,), "window": (int,), "micro": (bool,)}
+
+
+def read_fold_table() -> dict[str, Any]:
+    """Return the table `fold` of the settings file: when sessions fold, and how far. Raises InputError."""
+    table = _read_table("fold")
+    for name, value in table.items():
+        if name not in _FOLD or type(value) not in _FOLD[name]:
+            kinds = "at and to as shares of the budget, depth and window as steps, micro as true or false"
+            raise InputError(f"[fold] in {settings_file()} holds {name} = {value!r}: it takes {kinds}")
+    return table
+
+
+def _read_table(name: Literal["models", "fold"]) -> dict[str, Any]:
+    """One table of the settings file, its models checked; empty where there is no file."""
     import tomllib
 
     path = settings_file()
@@ -339,26 +337,18 @@ def _settings() -> dict[str, Any]:
         raise InputError(f"cannot read the settings {path} ({error.strerror}): mend it, or move it away") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InputError(f"the settings {path} are not TOML ({error}): mend that line") from error
-    unknown = sorted(tree.keys() - {"models"})
+    models: dict[str, Any] = tree.get("models", {})
+    unknown = [key for key, value in tree.items() if key not in ("models", "fold") or not isinstance(value, dict)]
     if unknown:
-        raise InputError(f"the settings {path} hold {unknown[0]!r}: only [models] is known")
-    models = _checked_roles(path, tree.get("models", {}))
+        raise InputError(f"the settings {path} hold {unknown[0]!r}: only tables [models] and [fold] are known")
+    for key, table in models.items():
+        wrong = [] if key == "max_cost" else [key]
+        if key in ROLES and isinstance(table, dict):
+            wrong = sorted(word for word, text in table.items() if word not in _FIELDS or not isinstance(text, str))
+        if wrong:
+            form = f"it takes max_cost, and for {', '.join(ROLES)} a table with texts for {', '.join(sorted(_FIELDS))}"
+            raise InputError(f"[models] in {path} holds {wrong[0]!r}: {form}")
     if os.name == "posix" and mode & _READABLE_BY_OTHERS and any("key" in models.get(role, {}) for role in ROLES):
         raise InputError(f"the settings {path} hold a key that others can read: run `chmod 600` on it, or use key_env")
-    return models
-
-
-def _checked_roles(path: Path, models: object) -> dict[str, Any]:
-    if not isinstance(models, dict):
-        raise InputError(f"`models` in {path} is not a table: begin it with [models]")
-    for name, table in models.items():
-        if name == "max_cost":
-            continue
-        if name not in ROLES or not isinstance(table, dict):
-            raise InputError(f"[models] in {path} holds {name!r}: it takes max_cost and tables for {', '.join(ROLES)}")
-        wrong = sorted(key for key, value in table.items() if key not in _FIELDS or not isinstance(value, str))
-        if wrong:
-            raise InputError(
-                f"[models.{name}] in {path} holds {wrong[0]!r}: it takes texts for {', '.join(sorted(_FIELDS))}"
-            )
-    return models
+    found: dict[str, Any] = tree.get(name, {})
+    return found

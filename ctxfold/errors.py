@@ -123,10 +123,6 @@ class Unfit(InputError):
         self.fault = fault
 
 
-class Ungrounded(Unfit, FoldError):
-    """A summary with values that the log of its steps does not hold."""
-
-
 class BrowserError(CtxfoldError):
     """The browser or the page."""
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
+from pydantic import BaseModel, Field
+
 from ctxfold.log.lines import Line, text_of
 
 Decider = Literal["host", "model", "embedded"]
@@ -127,7 +129,6 @@ class Guidance:
 
 
 State = Literal["open", "done", "dropped"]
-Cause = Literal["asked for", "intent change", "unresolved reference", "budget pressure"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,31 +210,18 @@ class Extraction:
         counts: how many selections were mended, merged, cut, refused or left out, and how many facts were deleted.
         omitted: refs that were chosen and left out, with the reason.
         tokens: o200k tokens of the extracts.
-        seen: the last step of the newest tile of several steps when it was made, 0 if there was none.
-        asked: whether somebody asked for any of it; False if a trigger alone called for it.
     """
 
     extracts: tuple[Extract, ...]
-    cause: Cause = "asked for"
     need: str = ""
     hint: str = ""
     counts: tuple[tuple[str, int], ...] = ()
     omitted: tuple[str, ...] = ()
     tokens: int = 0
-    seen: int = 0
-    asked: bool = True
 
     def counted(self, what: str) -> int:
         """Return one of the counts; 0 if it is missing."""
         return dict(self.counts).get(what, 0)
-
-
-@dataclass(frozen=True, slots=True)
-class Passed:
-    """The last record that undone plans and extractions had read, which triggers nothing again; `seen` as there."""
-
-    read: tuple[int, int] = (0, 0)
-    seen: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,12 +236,6 @@ class Intent:
     told: Summary = Summary()
     extraction: Extraction | None = None
     read: tuple[int, int] = (0, 0)
-    passed: Passed = Passed()
-
-    @property
-    def looked(self) -> tuple[int, int]:
-        """The last record that no trigger needs to read."""
-        return max(self.read, self.passed.read)
 
     @property
     def summary(self) -> str:
@@ -378,6 +360,41 @@ class Change:
     steps: tuple[int, ...]
 
 
+class MemoryParts(BaseModel, frozen=True, extra="forbid"):
+    """What the next reader must know of the past, in nine parts; a part that holds nothing is empty."""
+
+    wanted: str = Field(default="", description="What the user is after now, how that changed, what is owed to them.")
+    laid_down: str = Field(default="", description="Rules and wishes of the user in force, in their own words.")
+    state: str = Field(
+        default="", description="Each file, record or page that changed: its value now, then the earlier ones."
+    )
+    decided: str = Field(default="", description="Decisions with their reasons, and what was rejected.")
+    failed: str = Field(default="", description="Failures: the exact message and how it ended; wrong explanations.")
+    said: str = Field(
+        default="", description="What was explained, proposed, promised or asked: the content, point by point."
+    )
+    facts: str = Field(default="", description="Ids, values, names, commands and paths, bound to what they belong to.")
+    open: str = Field(default="", description="What is not done, not yet seen to hold, or not yet told to the user.")
+    next: str = Field(default="", description="The next action with its arguments, and what limits it.")
+
+
+class Memory(MemoryParts, frozen=True, extra="forbid"):
+    """A memory as it is kept. `report`: the text of somebody who wrote no parts, such as a host's own summary."""
+
+    report: str = ""
+
+    @property
+    def parts(self) -> tuple[tuple[str, str], ...]:
+        """The parts that hold something, each with its heading, in order; without the report."""
+        every = ((name, getattr(self, name).strip()) for name in MemoryParts.model_fields)
+        return tuple((name.replace("_", " "), text) for name, text in every if text)
+
+    @property
+    def text(self) -> str:
+        """The text of all parts and of the report."""
+        return "\n".join([*(text for _, text in self.parts), self.report]).strip()
+
+
 HEADER = 3
 """o200k tokens of a block's own header at most."""
 
@@ -393,8 +410,11 @@ class Tile(_Lined):
         origin: who wrote the summary.
         raw: o200k tokens of the raw records of its steps; `tokens` is its cost in a view.
         whole: whether it keeps every line of its steps, because nothing could be shortened.
-        front: whether the summary precedes lines that the next consolidation chooses anew from the log.
         changed: the files and records that its steps changed, in the order of the newest change.
+        memory: what somebody wrote about the past up to its last step, if the tile is the memory of the path.
+        as_of: the latest step that the author of the memory had read.
+        fresh: o200k tokens of the raw records of its steps after that one.
+        marks: the values of the summary that the log lacks, which are marked in it.
     """
 
     number: int
@@ -408,8 +428,11 @@ class Tile(_Lined):
     untrusted: bool = False
     whole: bool = False
     children: tuple[int, ...] = ()
-    front: bool = False
     changed: tuple[Change, ...] = ()
+    memory: Memory | None = None
+    as_of: int = 0
+    fresh: int = 0
+    marks: tuple[str, ...] = ()
 
     @property
     def first(self) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 from mcp.server.mcpserver import Context, MCPServer
@@ -34,7 +35,7 @@ async def resume(session: str, ctx: Context[Pools, Any]) -> str:
 async def fold(ctx: Context[Pools, Any], steps: str = "", session: str = "") -> str:
     """Some steps, and how to fold them; with none named the session's view, and how to make room in it."""
     pool = pool_for(ctx)
-    name = session or await _newest(pool)
+    name = session or await _find_newest(pool)
     if steps:
         return await pool.use(name, lambda opened: _frame_steps("fold", opened, steps))
     return await pool.use(name, lambda opened: _frame_view("fold_all", opened, opened.budget))
@@ -43,7 +44,7 @@ async def fold(ctx: Context[Pools, Any], steps: str = "", session: str = "") -> 
 async def drop(steps: str, ctx: Context[Pools, Any], session: str = "") -> str:
     """Some steps that led nowhere, and how to fold them."""
     pool = pool_for(ctx)
-    return await pool.use(session or await _newest(pool), lambda opened: _frame_steps("drop", opened, steps))
+    return await pool.use(session or await _find_newest(pool), lambda opened: _frame_steps("drop", opened, steps))
 
 
 async def handoff(session: str, ctx: Context[Pools, Any], budget: str = "") -> str:
@@ -75,36 +76,31 @@ def _make_prompt(function: Callable[..., Awaitable[str]]) -> Prompt:
     return prompt
 
 
-async def _newest(pool: SessionPool) -> str:
+async def _find_newest(pool: SessionPool) -> str:
     """The session that was written to last. Raises InputError: the store has no session."""
-    found = await pool.list()
-    if not found:
+    infos = await pool.list()
+    if not infos:
         raise InputError("no session yet: open_session makes one")
-    return found[0].name
+    return infos[0].name
 
 
 def _frame_steps(name: str, opened: Session, steps: str) -> str:
     """Put a briefing's text around the log of some steps, within the session's budget."""
-    named = _STEPS.fullmatch(steps.strip())
-    if named is None:
+    numbers = _STEPS.fullmatch(steps.strip())
+    if numbers is None:
         raise InputError("steps are given as 20..48, or one as 20")
-    first, last = named[1], named[2] or named[1]
+    first, last = numbers[1], numbers[2] or numbers[1]
     where = f"s{first}" if first == last else f"s{first}-s{last}"
-    blanks = {"session": opened.name, "steps": where, "first": first, "last": last}
-    room = opened.budget - count(fill_prompt(f"briefings/{name}.text", view="", **blanks))
-    return fill_prompt(
-        f"briefings/{name}.text",
-        view=shorten_result(ToolResult(opened.recall(where).text, where), "", room).text,
-        **blanks,
-    )
+    fill = partial(fill_prompt, f"briefings/{name}.text", session=opened.name, steps=where, first=first, last=last)
+    room = opened.budget - count(fill(view=""))
+    return fill(view=shorten_result(ToolResult(opened.recall(where).text, where), "", room).text)
 
 
 def _frame_view(name: str, opened: Session, budget: int) -> str:
     """Put a briefing's text around a view, within a budget."""
-    blanks = {"session": opened.name, "tokens": budget, "budget": budget}
-    frame = count(fill_prompt(f"briefings/{name}.text", view="", **blanks))
-    view = opened.view(budget=budget - frame)
-    return fill_prompt(f"briefings/{name}.text", **blanks | {"view": view.text, "tokens": view.tokens})
+    fill = partial(fill_prompt, f"briefings/{name}.text", session=opened.name, budget=budget)
+    view = opened.view(budget=budget - count(fill(view="", tokens=budget)), fill=True)
+    return fill(view=view.text, tokens=view.tokens)
 
 
 ROOT = "ctxfold://sessions"
@@ -123,23 +119,24 @@ def list_changed(session: str) -> frozenset[str]:
 def serve_resources(server: MCPServer[Pools], pools: Pools) -> None:
     """Add every resource and template to a server."""
 
-    async def sessions() -> str:
+    async def list_sessions() -> str:
         return "\n".join(
-            f"{one.name} · {counted(one.steps, 'step')} · "
-            f"{counted(one.branches, 'branch', 'branches')} · {_format_time(one.updated)}"
-            for one in await pools.get(current_principal()).list()
+            f"{info.name} · {counted(info.steps, 'step')} · {counted(info.branches, 'branch', 'branches')} · "
+            f"{datetime.fromtimestamp(info.updated, UTC):%Y-%m-%d %H:%M UTC}"
+            for info in await pools.get(current_principal()).list()
         )
 
-    readers: dict[str, tuple[str, Callable[..., Awaitable[str]]]] = {
-        "sessions": (ROOT, sessions),
-        "context": (f"{ROOT}/{{session}}/context", _make_reader(lambda opened: opened.view(budget=opened.budget).text)),
-        "blocks": (f"{ROOT}/{{session}}/blocks", _make_reader(_format_blocks)),
-        "steps": (f"{ROOT}/{{session}}/steps/{{n}}", _read_step),
-        "tree": (f"{ROOT}/{{session}}/tree", _make_reader(_format_tree)),
-        "todo": (f"{ROOT}/{{session}}/todo", _make_reader(_format_todo)),
+    readers: dict[str, Callable[..., Awaitable[str]]] = {
+        "sessions": list_sessions,
+        "context": _make_reader(lambda opened: opened.view(budget=opened.budget, fill=True).text),
+        "blocks": _make_reader(_format_blocks),
+        "steps": _read_step,
+        "tree": _make_reader(_format_tree),
+        "todo": _make_reader(_format_todo),
     }
-    for name, (uri, read) in readers.items():
-        about = read_description(f"resources/{name}")
+    addresses = {"sessions": ROOT, "steps": f"{ROOT}/{{session}}/steps/{{n}}"}
+    for name, read in readers.items():
+        about, uri = read_description(f"resources/{name}"), addresses.get(name, f"{ROOT}/{{session}}/{name}")
         server.resource(uri, name=name, title=about.title, description=about.description, mime_type="text/plain")(read)
 
 
@@ -160,13 +157,13 @@ async def _complete(pool: SessionPool, argument: CompletionArgument, given: dict
     """Complete an argument from its first letters and the arguments before it; None for an unknown argument."""
     match argument.name:
         case "session":
-            found = [info.name for info in await pool.list() if info.name.startswith(argument.value)]
+            values = [info.name for info in await pool.list() if info.name.startswith(argument.value)]
         case "n" if "session" in given:
             tip = await pool.use(given["session"], lambda opened: opened.tip)
-            found = [str(n) for n in range(tip, 0, -1) if str(n).startswith(argument.value)]
+            values = [str(n) for n in range(tip, 0, -1) if str(n).startswith(argument.value)]
         case _:
             return None
-    return Completion(values=found[:_MAX_COMPLETIONS], total=len(found), has_more=len(found) > _MAX_COMPLETIONS)
+    return Completion(values=values[:_MAX_COMPLETIONS], total=len(values), has_more=len(values) > _MAX_COMPLETIONS)
 
 
 def _make_reader(read: Callable[[Session], str]) -> Callable[..., Awaitable[str]]:
@@ -189,8 +186,8 @@ def _format_todo(opened: Session) -> str:
         " · ".join(part for part in (item.id, item.state, item.text, " ".join(item.evidence)) if part)
         for item in intent.items
     ]
-    holding = [each for each in (*intent.constraints, *intent.decisions) if each.holds]
-    return "\n".join([*items, *(" · ".join(filter(None, (each.id, each.text, each.ref))) for each in holding)])
+    held = [statement for statement in (*intent.constraints, *intent.decisions) if statement.holds]
+    return "\n".join([*items, *(" · ".join(filter(None, (rule.id, rule.text, rule.ref))) for rule in held)])
 
 
 def _format_blocks(opened: Session) -> str:
@@ -211,13 +208,8 @@ def _format_block(block: Block) -> str:
 
 
 def _format_tree(opened: Session) -> str:
-    here = opened.branch_name
     return "\n".join(
-        f"{topic.name} / {branch.name} · s{branch.tip}{' · current' if branch.name == here else ''}"
+        f"{topic.name} / {branch.name} · s{branch.tip}{' · current' if branch.name == opened.branch_name else ''}"
         for topic in opened.tree()
         for branch in topic.branches
     )
-
-
-def _format_time(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M UTC")

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import re
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any
 
 from pydantic import ValidationError
@@ -33,14 +32,12 @@ from ctxfold.errors import (
     UnknownRun,
     UnknownSession,
 )
+from mcp_server.prompts import read_examples
 
 _MAX_COMPLAINTS = 3
 """Wrong arguments that one line names."""
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,39}")
 """Argument names that are repeated. Any other may be text of a page."""
-_SHAPES = ("e12", "s12.2")
-"""Texts of the shapes that patterns ask for."""
-_SAMPLES: dict[str, Any] = {"string": "…", "integer": 1, "number": 1, "boolean": True, "array": [], "object": {}}
 _WANTED = {
     "missing": "is missing",
     "extra_forbidden": "is not known there",
@@ -63,24 +60,6 @@ Place = tuple[int | str, ...]
 """A place in a call's arguments: argument, entry, field."""
 
 
-@dataclass(frozen=True, slots=True)
-class Form:
-    """The arguments of one tool: their JSON schema without references, and a check whether arguments pass."""
-
-    tool: str
-    schema: Mapping[str, Any]
-    accepts: Callable[[dict[str, Any]], bool]
-
-    def write_example(self, place: Place = ()) -> str:
-        """A call that passes, with the argument at a place first; for no place, with one argument more than needed."""
-        properties = self.schema.get("properties", {})
-        if not place or place[0] not in properties:
-            required = self.schema.get("required", ())
-            place = () if len(required) > 1 else next(((name,) for name in properties if name not in required), ())
-        example = next((sample for sample in _make_samples(self.schema, place) if self.accepts(sample)), None)
-        return "" if example is None else f"{self.tool} {json.dumps(example, ensure_ascii=False)}"
-
-
 def list_complaints(refused: ValidationError) -> str:
     """Which arguments are wrong, and what each should be. Their values are not repeated."""
     complaints: dict[str, None] = {}
@@ -98,64 +77,19 @@ def _name_place(place: Place) -> str:
     return "".join(names).removeprefix(".") or "arguments"
 
 
-def _find_kind(node: Mapping[str, Any], kind: int | str) -> Mapping[str, Any] | None:
-    """The form of a kind of object among several forms."""
-    return next(
-        (form for form in _list_forms(node) if form.get("properties", {}).get("kind", {}).get("const") == kind), None
-    )
+def write_example(tool: str, schema: Mapping[str, Any], place: Place = ()) -> str:
+    """A call of a tool that passes: what it must have with the argument at a place, or with the first optional one.
 
-
-def _pick_form(node: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The first of several forms that has fields, else the first; a schema of one form is its own."""
-    forms = _list_forms(node)
-    return next((form for form in forms if "properties" in form), forms[0] if forms else node)
-
-
-def _list_forms(node: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The forms of which one is wanted, without null; empty for a schema of one form."""
-    return [form for word in ("anyOf", "oneOf") for form in node.get(word, ()) if form.get("type") != "null"]
-
-
-def _make_samples(node: Mapping[str, Any], place: Place) -> Iterator[Any]:
-    """Values that a schema may take, each with a value at the place: the smallest first, then with one more field."""
-    part, rest = (place[0], place[1:]) if place else (None, ())
-    kind = None if part is None else _find_kind(node, part)
-    if kind is not None:
-        yield from _make_samples(kind, rest)
-    elif isinstance(part, int) and "items" in node:
-        yield from ([sample] for sample in _make_samples(node["items"], rest))
-    elif "properties" not in _pick_form(node) or "examples" in node:
-        yield _make_sample(node)
-    else:
-        form = _pick_form(node)
-        properties = form["properties"]
-        least = {name: _make_sample(properties[name]) for name in form.get("required", [*properties][:1])}
-        for sample in _make_samples(properties[part], rest) if part in properties else [None]:
-            base = least if part not in properties else least | {str(part): sample}
-            yield base
-            yield from (base | {name: _make_sample(field)} for name, field in properties.items() if name not in base)
-
-
-def _make_sample(node: Mapping[str, Any]) -> Any:
-    """One value that a schema takes: its own example, else its default, else the plainest of its type."""
-    match node:
-        case {"examples": [first, *_]} | {"enum": [first, *_]} | {"const": first}:
-            return first
-        case {"default": default} if default:
-            return default
-        case {"pattern": pattern}:
-            return next((shape for shape in _SHAPES if re.search(pattern, shape)), _SAMPLES["string"])
-        case {"type": "array", "items": items}:
-            return [_make_sample(items)]
-        case {"type": "integer", "minimum": least}:
-            return least
-        case {"type": str(kind)} if "properties" not in node:
-            return _SAMPLES.get(kind)
-        case _:
-            form = _pick_form(node)
-            return (
-                next(_make_samples(form, ())) if "properties" in form else None if form is node else _make_sample(form)
-            )
+    `schema`: of the tool's arguments. Of a list of objects the one of the kind at the place is shown.
+    """
+    examples, names, wanted = read_examples(), [*schema["properties"]], {*schema["required"], *place[:1]}
+    if len(wanted) == 1:
+        wanted |= {*[name for name in names if name not in wanted][:1]}
+    given = {name: examples.get(f"{tool}.{name}", examples.get(name)) for name in names if name in wanted}
+    if "actions" in given:
+        kinds = {action["kind"]: action for action in examples["actions"]}
+        given["actions"] = [kinds.get(place[2] if len(place) > 2 else "", examples["actions"][0])]
+    return f"{tool} {json.dumps(given, ensure_ascii=False)}"
 
 
 _CORRECT = "Next: the same call, corrected."
@@ -193,27 +127,26 @@ _MAX_TEXT = 600
 _log = logging.getLogger(__name__)
 
 
-def explain_error(error: Exception, where: str, form: Form | None = None) -> str:
+def explain_error(error: Exception, where: str, schema: Mapping[str, Any] | None = None) -> str:
     """Explain a failure to a model in one line: the fault and the next call.
 
-    `where`: the tool, prompt or resource; `form`: its arguments, if it is a tool.
+    `where`: the tool, prompt or resource; `schema`: of its arguments, if it is a tool.
     """
     match _unwrap(error):
         case CtxfoldError() as ours:
             following = name_next_call(type(ours))
-            return f"{_end_sentence(str(ours))} {following if following != _CORRECT else _ask_again(form)}"
+            return f"{_end_sentence(str(ours))} {following if following != _CORRECT else _ask_again(where, schema)}"
         case ValidationError() as refused:
             place = refused.errors(include_url=False, include_input=False)[0]["loc"]
-            return f"{_end_sentence(f'{where}: {list_complaints(refused)}')} {_ask_again(form, place)}"
+            return f"{_end_sentence(f'{where}: {list_complaints(refused)}')} {_ask_again(where, schema, place)}"
         case unexpected:
             _log.error("%s failed", where, exc_info=unexpected)
             return _INSIDE
 
 
-def _ask_again(form: Form | None, place: Place = ()) -> str:
+def _ask_again(tool: str, schema: Mapping[str, Any] | None, place: Place = ()) -> str:
     """The same call, with an example of one that passes."""
-    example = form.write_example(place) if form else ""
-    return f"{_CORRECT.removesuffix('.')}, such as: {example}" if example else _CORRECT
+    return _CORRECT if schema is None else f"{_CORRECT[:-1]}, such as: {write_example(tool, schema, place)}"
 
 
 def name_next_call(kind: type[CtxfoldError]) -> str:

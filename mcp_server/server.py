@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Collection, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 import anyio
 from mcp.server import CacheHint, MCPServer
@@ -18,14 +18,12 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import (
     INVALID_PARAMS,
     CallToolResult,
-    ContentBlock,
     GetPromptResult,
     InputRequiredResult,
     SubscribeRequestParams,
-    TextContent,
     UnsubscribeRequestParams,
 )
-from pydantic import AnyHttpUrl, AnyUrl
+from pydantic import AnyHttpUrl, AnyUrl, BaseModel
 
 import ctxfold
 from ctxfold.errors import InputError
@@ -33,10 +31,11 @@ from mcp_server.attachments import list_changed, make_briefings, serve_completio
 from mcp_server.errors import explain_error
 from mcp_server.prompts import fill_prompt
 from mcp_server.sessions.pool import Pools, PrincipalBus, Subscribers
-from mcp_server.tools import make_form, make_tools
-from mcp_server.tools.spec import CAPS, Caps
+from mcp_server.tools import CAPS, Caps, make_tools
 
 _HOUR_MS = 3_600_000
+
+M = TypeVar("M", bound=BaseModel)
 
 _STATIC = AuthSettings(issuer_url=AnyHttpUrl("http://localhost"), resource_server_url=None)
 """Tokens come from a file. The SDK wants the address of an authorization server, but it is never read or advertised."""
@@ -80,21 +79,22 @@ class CtxfoldServer(MCPServer[Pools]):
             result = await super().call_tool(name, given, context)
             if writes and context is not None and "session" in given:
                 await self._notify(list_changed(str(given["session"])), context)
-            return _clean_result(result)
+            return _clean_model(result)
         except MCPError:
             raise
         except Exception as error:
             tool = self._tool_manager.get_tool(name)
-            form = None if tool is None else make_form(tool)
-            raise ToolError(_clean(explain_error(error, name, form))) from error
+            raise ToolError(_clean(explain_error(error, name, tool.parameters if tool else None))) from error
 
     async def read_resource(
         self, uri: AnyUrl | str, context: Context[Pools, Any] | None = None
     ) -> Iterable[ReadResourceContents] | InputRequiredResult:
         """Read a resource. Raises ResourceNotFoundError: it can't be read; the text is for the model."""
         try:
-            found = await super().read_resource(uri, context)
-            return found if isinstance(found, InputRequiredResult) else [_clean_contents(each) for each in found]
+            read = await super().read_resource(uri, context)
+            if isinstance(read, InputRequiredResult):
+                return read
+            return [replace(contents, content=_clean(contents.content)) for contents in read]
         except (MCPError, ResourceNotFoundError):
             raise
         except Exception as error:
@@ -106,11 +106,7 @@ class CtxfoldServer(MCPServer[Pools]):
         """Write one briefing. Raises MCPError: it can't be written; the text is for the person who asked."""
         try:
             self._check_prompt(name, arguments or {})
-            found = await super().get_prompt(name, arguments, context)
-            if isinstance(found, InputRequiredResult):
-                return found
-            messages = [each.model_copy(update={"content": _clean_block(each.content)}) for each in found.messages]
-            return found.model_copy(update={"messages": messages})
+            return _clean_model(await super().get_prompt(name, arguments, context))
         except MCPError:
             raise
         except Exception as error:
@@ -177,24 +173,9 @@ def _clean(tree: Any) -> Any:
             return tree
 
 
-def _clean_result(result: CallToolResult | InputRequiredResult) -> CallToolResult | InputRequiredResult:
-    """A result that JSON can carry. If a half of a character was replaced, a block at its end says so."""
-    if isinstance(result, InputRequiredResult):
-        return result
-    content = [_clean_block(block) for block in result.content]
-    data = _clean(result.structured_content)
-    if content == result.content and data == result.structured_content:
-        return result
-    note = TextContent(type="text", text="Half characters in this text cannot be sent and are shown as \ufffd.")
-    return result.model_copy(update={"content": [*content, note], "structured_content": data})
-
-
-def _clean_block(block: ContentBlock) -> ContentBlock:
-    return block.model_copy(update={"text": _clean(block.text)}) if isinstance(block, TextContent) else block
-
-
-def _clean_contents(contents: ReadResourceContents) -> ReadResourceContents:
-    return replace(contents, content=_clean(contents.content))
+def _clean_model(model: M) -> M:
+    """A result that JSON can carry."""
+    return type(model).model_validate(_clean(model.model_dump()), by_name=True)
 
 
 def _make_lifespan(pools: Pools) -> Any:

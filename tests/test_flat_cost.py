@@ -50,8 +50,6 @@ def work(monkeypatch: pytest.MonkeyPatch) -> Work:
 
 
 def test_an_object_that_every_step_returns_anew_costs_late_what_it_cost_early(work: Work) -> None:
-    """Its newest version is found without a look at the hundreds before it."""
-
     def polled(session: Session, n: int) -> int:
         job = {"id": "job-1", "state": "running", "done": n, "of": 1_000, "name": f"a job that takes long {n}"}
         call = {"name": "poll", "args": {"job": "job-1"}, "id": "c"}
@@ -68,7 +66,6 @@ def test_an_object_that_every_step_returns_anew_costs_late_what_it_cost_early(wo
 
 
 def test_a_late_append_fold_and_view_ask_sqlite_for_no_more_than_early_ones(work: Work) -> None:
-    """At step 20 and at step 420 of one session: records, a micro fold, a view."""
     with Session.open("long", goal="See it through", store=":memory:") as session:
         add_steps(session, 16, words=32)
         early = _costs(work, session, 17)

@@ -28,71 +28,54 @@ SHA256 = "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d"
 """Of the table: what tiktoken demands."""
 
 
-def seed() -> Path | None:
-    """Put the table into tiktoken's cache, unless it is there.
-
-    A cache folder that the user named is used; an empty name, which turns the cache off, is respected. Otherwise it is
-    tiktoken's own folder, or a private one when another user owns that.
+def fill_cache() -> Path | None:
+    """Put the table into tiktoken's cache, unless it is there: the folder that the user named, else tiktoken's own.
 
     Returns:
-        The file, or None when the cache is off or nothing can be written.
+        The file, or None when the cache is off (an empty name) or nothing can be written.
     """
-    named = os.environ.get("TIKTOKEN_CACHE_DIR", os.environ.get("DATA_GYM_CACHE_DIR"))
-    if named is not None:
-        return _put(Path(named)) if named else None
-    usual = _put(Path(tempfile.gettempdir()) / "data-gym-cache")
-    if usual is not None:
-        return usual
-    private = _put(_private_folder())
-    if private is not None:
-        os.environ["TIKTOKEN_CACHE_DIR"] = str(private.parent)
-    return private
-
-
-def _put(folder: Path) -> Path | None:
-    """The table's file in `folder`, written at once or not at all, so that racing processes see it whole."""
-    place = folder / hashlib.sha1(ADDRESS.encode(), usedforsecurity=False).hexdigest()
+    own = os.path.join(tempfile.gettempdir(), "data-gym-cache")
+    folder = os.environ.get("TIKTOKEN_CACHE_DIR", os.environ.get("DATA_GYM_CACHE_DIR", own))
     try:
-        if place.is_file() and _is_table(place.read_bytes()):
-            return place
-        table = _table()
-        if table is None:
-            return None
-        folder.mkdir(parents=True, exist_ok=True)
-        handle, draft = tempfile.mkstemp(dir=folder, suffix=".tmp")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(table)
-            os.chmod(draft, 0o644)  # tiktoken's own folder serves every user of the machine
-            os.replace(draft, place)
-        except OSError:
-            os.unlink(draft)
-            raise
+        return _write_table(Path(folder)) if folder else None
     except (OSError, EOFError, ValueError, zlib.error):
         return None  # no right to write here, or a damaged installation: tiktoken then does what it did without us
+
+
+def _write_table(folder: Path) -> Path | None:
+    """The table's file in `folder`, written at once or not at all, so that racing processes see all of it; None where
+    ctxfold's own is missing.
+    """
+    place = folder / hashlib.sha1(ADDRESS.encode(), usedforsecurity=False).hexdigest()
+    if place.is_file() and _is_table(place.read_bytes()):
+        return place
+    table = _read_table()
+    if table is None:
+        return None
+    folder.mkdir(parents=True, exist_ok=True)
+    handle, draft = tempfile.mkstemp(dir=folder, suffix=".tmp")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(table)
+        os.chmod(draft, 0o644)  # tiktoken's own folder serves every user of the machine
+        os.replace(draft, place)
+    except OSError:
+        os.unlink(draft)
+        raise
     return place
 
 
-def _table() -> bytes | None:
+def _read_table() -> bytes | None:
     """The rank table from ctxfold's package data, or None where ctxfold is gone or its file is not the one expected."""
     spec = find_spec("ctxfold")
-    for folder in (spec.submodule_search_locations or ()) if spec else ():
-        packed = Path(folder) / "tokens" / "data" / "o200k_base.tiktoken.gz"
-        if packed.is_file():
-            table = gzip.decompress(packed.read_bytes())
-            return table if _is_table(table) else None
-    return None
+    packed = Path(spec.origin or "").with_name("tokens") / "data" / "o200k_base.tiktoken.gz" if spec else Path()
+    table = gzip.decompress(packed.read_bytes()) if packed.is_file() else b""
+    return table if _is_table(table) else None
 
 
 def _is_table(data: bytes) -> bool:
+    """Whether these bytes are the table that tiktoken demands."""
     return hashlib.sha256(data).hexdigest() == SHA256
 
 
-def _private_folder() -> Path:
-    """This user's own cache folder."""
-    from platformdirs import user_cache_path
-
-    return user_cache_path("ctxfold") / "tiktoken"
-
-
-seed()
+fill_cache()

@@ -1,6 +1,4 @@
-"""Records the steps of a run in its session, folds when its past is full, and reads back where an interrupted run
-ended.
-"""
+"""Keeps a run in its session: folds when the past is full, and reads back where an interrupted run ended."""
 
 from __future__ import annotations
 
@@ -9,177 +7,32 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import anyio.to_thread
 
-from browser_agent.actions import Answer, FillForm, GiveUp, Outcome, PageAction, is_ref, with_targets
+from browser_agent.actions import is_ref, with_targets
 from browser_agent.agent.folds import (
-    Folds,
+    WantedFold,
     add_fold,
     apply_todo,
-    choose_newest_runs,
     close_answered,
-    commit_all,
-    commit_paying,
-    count_kept_blocks,
+    commit_folds,
     measure_room,
     overflows,
 )
-from browser_agent.deciders import REMEMBERED, DecidedStep, Decision, Evidence, Source, address
+from browser_agent.agent.steps import ADDRESS
+from browser_agent.deciders import REMEMBERED, DecidedStep, Decision, Situation, Source, address
 from browser_agent.network.egress import origin_of
 from browser_agent.network.secrets import Secrets
 from browser_agent.observation import Observation
 from browser_agent.observation.observe import from_log
 from ctxfold import Session, View
-from ctxfold.decisions.extraction import Trigger
-from ctxfold.errors import InputError, RefError
-from ctxfold.models.deciders import Deciders, Maintained
+from ctxfold.errors import CtxfoldError, RefError
+from ctxfold.models.deciders import Decided, Deciders, Maintained
 from ctxfold.session.recall import Recalled
 from ctxfold.tokens import MIN_BUDGET, Budget, count
-from ctxfold.workspace import By, Tile, Workspace, spans
-
-LOOK = "look"
-"""The call whose result is the page after a step."""
-
-KEEP = "keep"
-"""The call recorded when a decision's fold, to-do or recalled lines were refused; its result says why."""
-
-AT = "now_at"
-"""The field of an action's result that holds the page's address after it."""
-
-_LEAST_FORGOTTEN = 6
-"""Characters of the shortest password that is also removed from earlier records: a shorter one would remove ordinary
-text too.
-"""
-
-Scrub = Callable[[str], str]
-
-_NO_TEXT = ("kind", "ref", "to", "op", "direction", "event")
-"""The fields of an action that hold no free text: a password may well be the word `click`."""
-
-
-def begin_step(
-    session: Session,
-    thought: str,
-    actions: Sequence[PageAction | Answer | GiveUp],
-    scrub: Scrub,
-    refused: str = "",
-    found: str = "",
-    need: str = "",
-) -> int:
-    """Record a step before it is performed, so that the log names it even if the process dies. Returns its number.
-
-    Args:
-        session: the session to record in.
-        thought: the reason for the step.
-        actions: the actions of the step.
-        scrub: masks secrets.
-        refused: why the decision's fold, to-do or recalled lines were refused; empty when none was.
-        found: a finding from earlier pages, which every view then shows.
-        need: the information wanted from the page after the step.
-    """
-    calls: list[dict[str, object]] = [
-        {
-            "name": action.kind,
-            "args": scrub_values(action.model_dump(mode="json", exclude={"kind"}, exclude_defaults=True), scrub),
-            "id": f"c{at}",
-        }
-        for at, action in enumerate(actions, 1)
-    ]
-    calls.append({"name": LOOK, "args": {"need": scrub(need)} if need else {}, "id": LOOK})
-    if not refused:
-        return session.record_step(scrub(thought), calls=calls, found=scrub(found)).step
-    calls.append({"name": KEEP, "args": {}, "id": KEEP})
-    kept = [{"id": KEEP, "text": scrub(refused)}]
-    return session.record_step(scrub(thought), calls=calls, results=kept, found=scrub(found)).step
-
-
-def end_step(session: Session, step: int, asked: int, outcome: Outcome, undone: str = "left undone") -> tuple[str, str]:
-    """Record the results of a step: one for each action, then the page in full.
-
-    Args:
-        session: the session to record in.
-        step: the step's number.
-        asked: the number of its actions.
-        outcome: the results of the actions that were tried.
-        undone: the result recorded for the others.
-
-    Returns:
-        The ref of the page's snapshot (empty: there was no page), and the ref of the values last extracted (empty: none
-        were).
-    """
-    values, page, results = "", outcome.observation, outcome.results
-    for at in range(1, asked + 1):
-        last = at == len(results) and page is not None
-        seen = results[at - 1].seen if at <= len(results) else None
-        if last and page is not None and page.extracted is not None:
-            seen = page
-        if seen is not None:
-            ref = _record_seen(session, step, f"c{at}", seen)
-            values = ref if seen.extracted is not None else values
-            continue
-        done = results[at - 1].message if at <= len(results) else undone
-        if last and page is not None:
-            arrived = json.dumps({"done": done, AT: page.url}, ensure_ascii=False)
-            session.record_result(step, f"c{at}", arrived, shown=done)
-        else:
-            session.record_result(step, f"c{at}", done)
-    if page is None:
-        session.record_result(step, LOOK, "there is no page to look at")
-        return "", values
-    taken = page.extracted is not None and page.extracted.value is not None
-    shown = (page.heading or page.url) if taken else page.text
-    return str(session.record_result(step, LOOK, page.full, origin="page", shown=shown)), values
-
-
-def _record_seen(session: Session, step: int, call: str, seen: Observation) -> str:
-    """Record the result of a reading action: the extracted values with their address, or the page in full."""
-    if seen.extracted is None:
-        return str(session.record_result(step, call, seen.full, origin="page", shown=seen.text))
-    found = {AT: seen.url, "extracted": seen.extracted.value}
-    lacking = {"missing": seen.extracted.missing} if seen.extracted.missing else {}
-    return str(session.record_result(step, call, json.dumps(found | lacking, ensure_ascii=False), origin="page"))
-
-
-def forget_typed(session: Session, values: Sequence[str]) -> None:
-    """Remove passwords that were just typed from earlier records, such as the task that named them."""
-    for value in values:
-        if len(value) >= _LEAST_FORGOTTEN:
-            with suppress(InputError):  # no record holds it
-                session.redact(re.escape(value), names=False)
-
-
-def refuse_step(session: Session, step: int, asked: int, reason: str) -> None:
-    """Record that a step was not performed: each of its calls is answered with the reason."""
-    for at in range(1, asked + 1):
-        session.record_result(step, f"c{at}", reason)
-    session.record_result(step, LOOK, "the page was left as it is")
-
-
-def scrub_action(action: PageAction, scrub: Scrub) -> PageAction:
-    """Mask secrets in each free text of an action; a text may prove to be a password only when it is typed."""
-    if isinstance(action, FillForm):
-        fields = tuple(field.model_copy(update={"value": scrub(field.value)}) for field in action.fields)
-        return action.model_copy(update={"fields": fields})
-    texts = {name: scrub_values(part, scrub) for name, part in action if name not in _NO_TEXT}
-    return action.model_copy(update=texts)
-
-
-def scrub_values(value: object, scrub: Scrub) -> object:
-    """Mask secrets in each text of a JSON value, such as a call's arguments."""
-    match value:
-        case str():
-            return scrub(value)
-        case dict():
-            return {name: scrub_values(part, scrub) for name, part in value.items()}
-        case list():
-            return [scrub_values(part, scrub) for part in value]
-        case tuple():
-            return tuple(scrub_values(part, scrub) for part in value)
-        case _:
-            return value
-
+from ctxfold.workspace import By, Workspace, spans
 
 _REF = re.compile(r"\[ref=([^\]\s]+)\]")
 _GONE = "e0"
@@ -205,48 +58,72 @@ class CutOff:
 
 def read_cut_off(session: Session) -> CutOff:
     """Read from the log where the session's last run ended."""
-    tip = session.tip
-    address: str | None = None
-    last: tuple[Recalled, ...] = ()
+    where: str | None = None
+    last: list[Recalled] = []
     steps = 0
     asked = False
-    for step in range(tip, 0, -1):
-        records = _records(session, step)
+    for step in range(session.tip, 0, -1):
+        records = _read_records(session, step)
         last = last or records
         kinds = [record.kind for record in records]
         steps += not asked and "call" in kinds
         asked |= "user" in kinds
-        address = address or _address(records)
-        if asked and address is not None:
+        where = where or _find_address(records)
+        if asked and where is not None:
             break
-    results = [record for record in last if record.kind == "result"]
-    whole = bool(results) and len(results) == sum(record.kind == "call" for record in last)
-    page = results[-1] if whole and results[-1].origin == "page" else None
-    return CutOff(address, steps, page.text if page is not None else "", page.ref if page is not None else "")
+    kinds = [record.kind for record in last]
+    page = _find_page(last) if kinds.count("result") == kinds.count("call") else None
+    return CutOff(where, steps) if page is None else CutOff(where, steps, page.text, page.ref)
 
 
-@dataclass(frozen=True, slots=True)
-class Logged:
-    """A page in the log: its address, its whole snapshot, and the snapshot's ref."""
-
-    url: str
-    full: str
-    ref: str
-
-
-def list_pages(session: Session, most: int) -> tuple[Logged, ...]:
-    """List the newest `most` pages of a session, oldest first, each with its newest snapshot."""
-    found: dict[str, Logged] = {}
+def recall_pages(session: Session, begin: str | None) -> list[tuple[Observation, str]]:
+    """Return the pages that earlier runs of a session saw last, oldest first, with the refs of their newest snapshots;
+    not the one at `begin`.
+    """
+    pages: dict[str, tuple[Observation, str]] = {}
     for step in range(session.tip, 0, -1):
-        records = _records(session, step)
-        results = [record for record in records if record.kind == "result"]
-        where = _address(records)
-        page = results[-1] if results and results[-1].origin == "page" else None
-        if where is not None and page is not None:
-            found.setdefault(address(where), Logged(where, page.text, page.ref))
-        if len(found) == most:
+        records = _read_records(session, step)
+        where, page = _find_address(records), _find_page(records)
+        if where is None or page is None or address(where) in (address(begin or ""), *pages):
+            continue
+        pages[address(where)] = (from_log(where, page.text), page.ref)
+        if len(pages) == REMEMBERED:
             break
-    return tuple(reversed(found.values()))
+    return list(reversed(pages.values()))
+
+
+def read_start_address(session: Session) -> str | None:
+    """Read the start address that the user named, on the last line of their first turn; None for none."""
+    last = session.recall("s1.1").text.rpartition("\n")[2] if session.tip else ""
+    return last if origin_of(last) is not None else None
+
+
+def _read_records(session: Session, step: int) -> list[Recalled]:
+    """Read the records of a step, in order."""
+    records: list[Recalled] = []
+    with suppress(RefError):  # the first number that names no record ends the step
+        while True:
+            records.append(session.recall(f"s{step}.{len(records) + 1}"))
+    return records
+
+
+def _find_page(records: Sequence[Recalled]) -> Recalled | None:
+    """Find the snapshot of the page after a step; None when its last result is none of a page."""
+    results = [record for record in records if record.kind == "result"]
+    return results[-1] if results and results[-1].origin == "page" else None
+
+
+def _find_address(records: Sequence[Recalled]) -> str | None:
+    """Read the page's address after the last action of a step; None when no result of ours names it. Page text is not
+    read.
+    """
+    for record in reversed(records):
+        if record.kind == "result" and record.origin == "tool":
+            with suppress(ValueError):
+                result = json.loads(record.text)
+                if isinstance(result, dict) and result.keys() == {"done", ADDRESS}:
+                    return str(result[ADDRESS])
+    return None
 
 
 def match_refs(shown: str, now: str) -> Mapping[str, str] | None:
@@ -264,66 +141,15 @@ def rename_refs(decision: Decision, renamed: Mapping[str, str]) -> Decision:
         with_targets(action, lambda target: renamed.get(target, _GONE) if is_ref(target) else target)
         for action in decision.page_actions
     )
-    return decision.model_copy(update={"actions": actions}) if actions else decision
-
-
-def _records(session: Session, step: int) -> tuple[Recalled, ...]:
-    """Read the records of a step, in order."""
-    found: list[Recalled] = []
-    with suppress(RefError):  # the first number that names no record ends the step
-        while True:
-            found.append(session.recall(f"s{step}.{len(found) + 1}"))
-    return tuple(found)
-
-
-def _address(records: tuple[Recalled, ...]) -> str | None:
-    """Read the page's address after the last action of a step; None when no result of ours names it. Page text is not
-    read.
-    """
-    for record in reversed(records):
-        if record.kind == "result" and record.origin == "tool":
-            with suppress(ValueError):
-                result = json.loads(record.text)
-                if isinstance(result, dict) and result.keys() == {"done", AT}:
-                    return str(result[AT])
-    return None
+    return decision.model_copy(update={"actions": actions})
 
 
 T = TypeVar("T")
 
-_BRIM = By("embedded", "high water")
 
-
-@dataclass(frozen=True, slots=True)
-class Begun:
-    """A step that is committed and not yet performed.
-
-    Attributes:
-        step: its number.
-        decision: the decision behind it.
-        note: why its fold, its to-do or its recalled lines were refused; empty for none.
-    """
-
-    step: int
-    decision: Decision
-    note: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Context:
-    """The input of one decision.
-
-    Attributes:
-        view: the session's context.
-        workspace: the value that the view was rendered from.
-        kept: folds and extractions made before rendering, with notes on any that no model made.
-        stable: how many leading blocks of the view the next request is expected to keep.
-    """
-
-    view: View
-    workspace: Workspace
-    kept: Maintained
-    stable: int
+def _report_cost(decided: Decided[Any]) -> Maintained:
+    """Return the note and the cost of one decision."""
+    return Maintained(notes=(decided.note,) if decided.note else (), usage=decided.usage, dollars=decided.dollars)
 
 
 class Journal:
@@ -344,11 +170,10 @@ class Journal:
         self._session = session
         self._budget = budget
         self._model = model
-        self._secrets = secrets
         self._scrub = secrets.scrub
-        self._forgotten = 0
         self._deciders = deciders or Deciders(None)
-        self._folds = Folds()
+        self._waiting: tuple[WantedFold, ...] = ()
+        self._refused: tuple[str, ...] = ()
 
     @property
     def folder(self) -> str:
@@ -363,54 +188,41 @@ class Journal:
         """Record the user's task as a turn, with the start address they named, and plan for it when a model is set."""
         words = self._scrub(task if start is None else f"{task}\n{start}")
         await self.do(lambda session: session.record_turn(user=words))
-        if not self.folder:
-            return Maintained(triggers=await self.do(lambda session: session.maintain(self._budget, self._model)))
-        planned = await self._deciders.plan(self._session, Trigger("intent change", "the task"))
-        notes = (planned.note,) if planned.note else ()
-        return Maintained(notes=notes, usage=planned.usage, dollars=planned.dollars)
+        if self.folder:
+            return _report_cost(await self._deciders.plan(self._session))
+        return Maintained()
 
-    async def prepare_context(self, now: str) -> Context:
-        """Fold when the past is full, then render a view that fits the budget together with `now`."""
+    async def prepare(self, now: str, page: Observation | None, steps_left: int) -> tuple[Situation, Maintained]:
+        """Fold when the past is full, then render a view that fits the budget together with the closing words `now`.
+
+        Returns:
+            All that the next decision is made on, and the folds and extractions made before, with notes.
+        """
         limit = Budget.of(self._budget, self._model).tokens
 
-        def render(session: Session) -> tuple[View, Workspace]:
-            return session.view(self._budget - count(now) - 2, self._model), session.workspace
+        def render(session: Session) -> tuple[View, Workspace, int]:
+            return session.view(self._budget - count(now) - 2, self._model), session.workspace, session.tip
 
-        def commit(session: Session) -> tuple[int, bool]:
+        def commit(session: Session) -> int:
             room = measure_room(render(session)[0], limit, now)
             if overflows(session.workspace, room):
-                self._folds = commit_all(session, self._folds)
-            return room, overflows(session.workspace, room)
+                self._commit_waiting(session)
+            return room if overflows(session.workspace, room) else 0
 
-        room, full = await self.do(commit)
-        kept = await self._make_room(room, limit) if full else Maintained()
-        notes, self._folds = (*self._folds.refused, *kept.notes), replace(self._folds, refused=())
-        view, workspace = await self.do(render)
-        waiting = [step for fold in self._folds.waiting for step in range(fold.first, fold.last + 1)]
-        return Context(view, workspace, replace(kept, notes=notes), count_kept_blocks(view, workspace, waiting))
+        room = await self.do(commit)
+        maintained = await self._make_room(room, limit) if room else Maintained()
+        maintained, self._refused = replace(maintained, notes=(*self._refused, *maintained.notes)), ()
+        if maintained.folded and not self.folder:
+            due = await self.do(lambda session: session.find_due(self._budget, self._model))
+            now = now if due is None else f"{now} {due.describe('decide')}"
+        view, workspace, tip = await self.do(render)
+        return Situation(view, page, now, tip, steps_left, workspace, view.stable), maintained
 
-    async def begin(self, decided: DecidedStep, left: int) -> Begun:
-        """Commit a decision's folds that pay, then its step without results, so that the log names it even if the
-        process dies.
-
-        Args:
-            decided: the decision.
-            left: steps the run may take after it.
+    async def keep(self, decided: DecidedStep) -> str:
+        """Apply a decision's memory, fold, to-do and recalled lines, and keep the model's refused replies. Returns why
+        any were refused.
         """
-
-        def record(session: Session) -> Begun:
-            note, decision = self._keep(session, decided, left), decided.decision
-            shown = note if decided.kind == "model" else ""  # an embedded decider reads no reasons
-            step = begin_step(session, decision.thought, decision.actions, self._scrub, shown, decision.found)
-            return Begun(step, decision, note)
-
-        return await self.do(record)
-
-    async def forget(self) -> None:
-        """Remove passwords typed since the last call from earlier records."""
-        new, self._forgotten = self._secrets.typed[self._forgotten :], len(self._secrets.typed)
-        if new:
-            await self.do(lambda session: forget_typed(session, new))
+        return await self.do(lambda session: self._keep(session, decided))
 
     async def prune(self) -> Maintained:
         """Mend the view of a run that repeats one decision: a router model chooses how, or the tries are folded into
@@ -418,9 +230,7 @@ class Journal:
         """
         limit = Budget.of(self._budget, self._model).tokens
         if self._deciders.routes:
-            done = await self._deciders.refactor(self._session, None, limit)
-            notes = (done.note,) if done.note else ()
-            return Maintained(notes=notes, usage=done.usage, dollars=done.dollars)
+            return _report_cost(await self._deciders.refactor(self._session, None, limit))
         by = By("embedded", "repeated")
         await self.do(lambda session: session.refactor("path_prune", by=by, budget=limit))
         return Maintained()
@@ -431,8 +241,7 @@ class Journal:
         """
 
         def reply(session: Session) -> int:
-            refused = self._keep(session, decided, 0)
-            self._folds = replace(self._folds, refused=tuple(filter(None, (*self._folds.refused, refused))))
+            self._refused = tuple(filter(None, (*self._refused, self._keep(session, decided))))
             step = session.record_reply(self._scrub(text)).step
             close_answered(session, sources)
             return step
@@ -441,63 +250,33 @@ class Journal:
 
     async def settle(self) -> tuple[str, ...]:
         """Commit every waiting fold at the end of a run. Returns why others were refused, a line each."""
+        await self.do(self._commit_waiting)
+        refused, self._refused = self._refused, ()
+        return refused
 
-        def commit(session: Session) -> tuple[str, ...]:
-            folds, self._folds = commit_all(session, self._folds), Folds()
-            return folds.refused
+    def _commit_waiting(self, session: Session) -> None:
+        waiting, self._waiting = self._waiting, ()
+        self._refused = (*self._refused, *commit_folds(session, waiting))
 
-        return await self.do(commit)
-
-    async def remember_pages(self, evidence: Evidence, begin: str | None) -> tuple[Observation, ...]:
-        """Return the pages that earlier runs of this session have seen, except the one at `begin`, and add them to
-        `evidence`.
-        """
-
-        def read(session: Session) -> tuple[Observation, ...]:
-            logged = [page for page in list_pages(session, REMEMBERED) if address(page.url) != address(begin or "")]
-            pages = tuple(from_log(page.url, page.full) for page in logged)
-            for page, one in zip(pages, logged, strict=True):
-                evidence.add(page, one.ref)
-            return pages
-
-        return await self.do(read)
-
-    async def close(self) -> None:
-        """Close the session."""
-        await self.do(Session.close)
-
-    def _keep(self, session: Session, decided: DecidedStep, left: int) -> str:
-        """Apply a decision's fold, to-do and recalled lines, and keep the model's refused replies. Returns why any were
-        refused.
-        """
+    def _keep(self, session: Session, decided: DecidedStep) -> str:
         if decided.refused:
             kept = [(self._scrub(text), self._scrub(why)) for text, why in decided.refused]
             session.keep_refused(f"a step, asked of {decided.asked}", kept)
-        folds, refused = add_fold(session, self._folds, decided, self._scrub)
-        folds = commit_paying(session, folds, left)
-        self._folds = replace(folds, refused=())
-        return "; ".join(filter(None, (refused, *folds.refused, apply_todo(session, decided, self._scrub))))
+        memory, faults = decided.decision.memory, list[str]()
+        if memory is not None:
+            try:
+                parts = {name: self._scrub(text) for name, text in memory}
+                session.remember(parts, budget=self._budget, model=self._model, by=By(decided.kind))
+            except CtxfoldError as error:
+                faults.append(f"the memory was refused: {error}")
+        self._waiting, refused = add_fold(session, self._waiting, decided, self._scrub)
+        return "; ".join(filter(None, (*faults, refused, apply_todo(session, decided, self._scrub))))
 
     async def _make_room(self, room: int, limit: int) -> Maintained:
-        """Fold when the view is full: by the folding model, else by the embedded folder with a note. `room` is the
-        share of the past in `limit`.
-        """
-        budget = min(limit, max(int(room / self._session.settings.of(limit).high), MIN_BUDGET))
+        """Fold when the view is full, so that the past takes its low-water share of `room`, out of `limit`."""
+        budget = min(limit, max(int(room / self._session.settings.of(limit).at), MIN_BUDGET))
+        made = await self._deciders.maintain(self._session, budget)
         if self.folder:
-            return await self._deciders.maintain(self._session, budget)
-
-        def fold(session: Session) -> tuple[Tile, ...]:
-            """Fold the newest steps alone when that makes room, else all that may be folded."""
-            runs = choose_newest_runs(session.workspace, room, session.settings.micro)
-            made = tuple(session.fold(None, first, last, _BRIM) for first, last in runs)
-            return (*made, *session.consolidate(budget)) if overflows(session.workspace, room) else made
-
-        made = await self.do(fold)
-        notes = [f"the view was full: the embedded folder folded {spans(tile.steps)}" for tile in made]
-        return Maintained(made, notes=tuple(notes))
-
-
-def read_start_address(session: Session) -> str | None:
-    """Read the start address that the user named, on the last line of their first turn; None for none."""
-    last = session.recall("s1.1").text.rpartition("\n")[2] if session.tip else ""
-    return last if origin_of(last) is not None else None
+            return made
+        notes = [f"the view was full: the embedded folder folded {spans(tile.steps)}" for tile in made.folded]
+        return replace(made, notes=(*made.notes, *notes))

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 from browser_agent.browser.gate import Gate
-from browser_agent.deciders import Source
+from browser_agent.deciders import DecidedStep, Source
 from browser_agent.network.effects import Ask, Confirm, Trust
 from browser_agent.network.egress import Egress, origin_of, read_domain
 from browser_agent.network.secrets import Secret
@@ -64,29 +64,31 @@ class RunUsage:
     decided: tuple[tuple[str, int], ...] = ()
     seconds: float = 0.0
 
-    def with_step(self, decider: str) -> RunUsage:
-        """Add a step of `decider`."""
-        counted = {**dict(self.decided), decider: dict(self.decided).get(decider, 0) + 1}
-        return replace(self, steps=self.steps + 1, decided=tuple(counted.items()))
+    def add_step(self, decider: str) -> RunUsage:
+        """Add a step of `decider`; of an empty name, only the step."""
+        steps = dict(self.decided)
+        if decider:
+            steps[decider] = steps.get(decider, 0) + 1
+        return replace(self, steps=self.steps + 1, decided=tuple(steps.items()))
 
-    def with_replies(self, replies: Sequence[Usage], model: str) -> RunUsage:
-        """Add the cost of a deciding model's replies."""
+    def add_decision(self, decided: DecidedStep, model: str) -> RunUsage:
+        """Add the cost of the replies of a deciding `model`."""
+        spent = sum(decided.usage, Usage())
         return replace(
             self,
-            input_tokens=self.input_tokens + sum(reply.prompt for reply in replies),
-            output_tokens=self.output_tokens + sum(reply.output for reply in replies),
-            cached_tokens=self.cached_tokens + sum(reply.cache_read for reply in replies),
-            dollars=add_prices(self.dollars, *(cost(reply, model) for reply in replies)),
+            input_tokens=self.input_tokens + spent.prompt,
+            output_tokens=self.output_tokens + spent.output,
+            cached_tokens=self.cached_tokens + spent.cache_read,
+            dollars=add_prices(self.dollars, *(cost(reply, model) for reply in decided.usage)),
+            refused=self.refused + bool(decided.usage and decided.note),
+            compliance=self.compliance + decided.compliance,
         )
 
-    def with_maintenance(self, kept: Maintained) -> RunUsage:
+    def add_maintenance(self, maintained: Maintained) -> RunUsage:
         """Add the cost of folding, planning and extracting by models."""
-        spent = kept.usage
-        return replace(
-            self,
-            folder_tokens=self.folder_tokens + spent.prompt + spent.output,
-            dollars=add_prices(self.dollars, kept.dollars),
-        )
+        tokens = maintained.usage.prompt + maintained.usage.output
+        dollars = add_prices(self.dollars, maintained.dollars)
+        return replace(self, folder_tokens=self.folder_tokens + tokens, dollars=dollars)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +98,7 @@ class RunResult:
     Attributes:
         status: how it ended.
         answer: the answer in words; None unless answered.
-        sources: the passage that answers the task, one for each question; empty unless answered with a quote.
+        sources: the passage that bears the answer; empty unless answered with a quote.
         reason: why it ended without an answer, in one line; empty when answered.
         steps: the number of steps taken.
         session: the session that holds them.
@@ -105,19 +107,18 @@ class RunResult:
         data: the answer in the form of the task's schema; None without a schema or an answer.
         answered_by: the decider of the last step, which may be the explorer in place of a model; empty when a limit
             ended the run.
-        candidates: the passages that fit the task best, at most three for each question, best first, each with its
-            address and ref.
+        candidates: the passages that fit the task best, at most three, best first, each with its address and ref.
         notes: changes to folds after the last reported step, a line each.
     """
 
     status: Status
-    answer: str | None
-    sources: tuple[Source, ...]
-    reason: str
-    steps: int
-    session: str
-    decider: str
-    usage: RunUsage
+    answer: str | None = None
+    sources: tuple[Source, ...] = ()
+    reason: str = ""
+    steps: int = 0
+    session: str = ""
+    decider: str = ""
+    usage: RunUsage = field(default_factory=RunUsage)
     data: object = None
     answered_by: str = ""
     candidates: tuple[Source, ...] = ()
@@ -208,7 +209,7 @@ class Safety:
         return Gate(Trust(self.confirm == "always", start, domains), self.ask)
 
 
-Verdict = bool | str | None
+Permission = bool | str | None
 """A hook's verdict: `False`, or a reason in words, refuses; anything else allows."""
 
 
@@ -224,29 +225,34 @@ class Hooks:
         after_action: called with the result of an action. If it refuses, the run stops after the step.
     """
 
-    before_step: Callable[[Decision, Observation | None], Verdict | Awaitable[Verdict]] | None = None
-    before_action: Callable[[PageAction, Observation | None], Verdict | Awaitable[Verdict]] | None = None
-    after_action: Callable[[ActionResult], Verdict | Awaitable[Verdict]] | None = None
+    before_step: Callable[[Decision, Observation | None], Permission | Awaitable[Permission]] | None = None
+    before_action: Callable[[PageAction, Observation | None], Permission | Awaitable[Permission]] | None = None
+    after_action: Callable[[ActionResult], Permission | Awaitable[Permission]] | None = None
+
+    async def check_step(
+        self, decision: Decision, actions: Sequence[PageAction], page: Observation | None
+    ) -> tuple[tuple[PageAction, ...], str]:
+        """Return the actions before the first that a hook refuses, and why; empty when none is refused."""
+        why = await _ask_hook("before_step", self.before_step, decision, page)
+        if why:
+            return (), why
+        for at, action in enumerate(actions):
+            why = await _ask_hook("before_action", self.before_action, action, page)
+            if why:
+                return tuple(actions[:at]), why
+        return tuple(actions), ""
+
+    async def check_results(self, results: Sequence[ActionResult]) -> str:
+        """Show the hook each result. Returns why the run must end; empty when it need not."""
+        reasons = [await _ask_hook("after_action", self.after_action, result) for result in results]
+        return next(filter(None, reasons), "")
 
 
-async def veto(name: str, said: Verdict | Awaitable[Verdict]) -> str:
-    """Return why a hook refuses; empty when it allows."""
-    verdict = await said if inspect.isawaitable(said) else said
+async def _ask_hook(name: str, hook: Callable[..., Permission | Awaitable[Permission]] | None, *given: object) -> str:
+    """Call a hook. Returns why it refuses; empty when it allows."""
+    verdict = None if hook is None else hook(*given)
+    if inspect.isawaitable(verdict):
+        verdict = await verdict
     if verdict is False:
         return f"{name} held it back"
     return f"{name} held it back: {verdict}" if isinstance(verdict, str) and verdict else ""
-
-
-async def allow_actions(
-    hooks: Hooks, actions: Sequence[PageAction], page: Observation | None
-) -> tuple[tuple[PageAction, ...], str]:
-    """Return the actions before the first that the hook refuses, and why it refuses that one; empty when it refuses
-    none.
-    """
-    if hooks.before_action is None:
-        return tuple(actions), ""
-    for at, action in enumerate(actions):
-        why = await veto("before_action", hooks.before_action(action, page))
-        if why:
-            return tuple(actions[:at]), why
-    return tuple(actions), ""

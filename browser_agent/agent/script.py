@@ -3,55 +3,70 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from textwrap import indent
-from typing import assert_never
 
 from browser_agent.actions import (
     ActionResult,
-    Back,
     Check,
     Click,
     Dialog,
-    Download,
-    Drag,
-    ExtractValues,
     FieldValue,
     FillForm,
-    Find,
-    Hover,
-    Navigate,
     PageAction,
     Press,
-    Read,
-    Scroll,
     Select,
     Tab,
     Type,
-    Upload,
     WaitFor,
 )
 from browser_agent.agent.settings import BrowserChoice
-from browser_agent.observation import Control, Observation
+from browser_agent.observation import Observation
 from ctxfold.errors import InputError
 
 _TITLE = '"""What a ctxfold run did, as a Playwright script.'
-_NEEDS = (("os", "os.environ["), ("re", "re.compile("))
 _PAGE = re.compile(r"^    page = .*\.new_page\(\)\n", re.MULTILINE)
 _SECRET = re.compile(r"<secret:([^>]+)>")
 _WHEEL = {
-    "up": (0, -600),
-    "down": (0, 600),
-    "left": (-600, 0),
-    "right": (600, 0),
-    "top": (0, -100_000),
-    "bottom": (0, 100_000),
+    "up": "0, -600",
+    "down": "0, 600",
+    "left": "-600, 0",
+    "right": "600, 0",
+    "top": "0, -100_000",
+    "bottom": "0, 100_000",
 }
-_ACTS = (Click, Press, Type, Check, Select)
+_ACTS = (Click, Press, Type, Check, Select, Dialog)
 """Actions that may start something Playwright does not wait for."""
-_REST = "page.wait_for_timeout(500)"
+_WAIT = "\npage.wait_for_timeout(500)\npage.wait_for_load_state()"
+_TURN = "\npage = page.context.pages[-1]"
+"""Turns to the tab that an action opened."""
+_STATEMENTS = {
+    "navigate": "page.goto({url})",
+    "back": "page.go_back()",
+    "type": "{ref}.fill({text})",
+    "type and submit": '{ref}.fill({text})\n{ref}.press("Enter")',
+    "click": "{ref}.click()",
+    "hover": "{ref}.hover()",
+    "drag": "{ref}.drag_to({to})",
+    "select": "{ref}.select_option({values})",
+    "check": "{ref}.set_checked({checked})",
+    "press": "{ref}.press({key})",
+    "scroll": "page.mouse.wheel({direction})",
+    "upload": "{ref}.set_input_files({paths})",
+    "download": "with page.expect_download() as download:\n    {ref}.click()\n"
+    "download.value.save_as(download.value.suggested_filename)",
+    "dialog": 'page.once("dialog", lambda dialog: dialog.accept({text}))',
+    "dialog to dismiss": 'page.once("dialog", lambda dialog: dialog.dismiss())',
+    "tab new": "page = page.context.new_page()",
+    "tab switch": "page = {index}",
+    "tab close": "{index}.close()\npage = browser.contexts[0].pages[-1] if page.is_closed() else page",
+    "wait for text": "page.get_by_text({text}).first.wait_for(timeout={seconds})",
+    "wait for url": "page.wait_for_url(re.compile(re.escape({url})), timeout={seconds})",
+    "wait for event": "page.wait_for_load_state({event}, timeout={seconds})",
+}
+"""Each kind of action as source text; the names in braces are its fields. Actions that only read have none."""
 
 
 class ScriptFile:
@@ -82,13 +97,14 @@ class ScriptFile:
         acted = False
         for result in results:
             done = result.ok or result.kind == "http_error"  # an error page is where it led all the same
-            lines = write_action(result.action, _add_named(page, result)) if done else ()
+            line = write_action(result.action, _add_named(page, result)) if done else ""
             answers = isinstance(result.action, Dialog)
             at = max(len(self._lines) - answers, 0)
-            self._lines[at:at] = lines
-            acted = bool(lines) and (isinstance(result.action, _ACTS) or (answers and at > 0))
+            self._lines[at:at] = [line] if line else []
+            acted = bool(line) and isinstance(result.action, _ACTS)
         if acted and page is not None and after is not None:
-            self._lines[-1] = _add_wait(self._lines[-1], page, after)
+            is_opened = len(after.tabs) > max(len(page.tabs), 1)
+            self._lines[-1] = self._lines[-1].removesuffix(_WAIT) + _WAIT + (_TURN + _WAIT if is_opened else "")
         self._write()
 
     def _read(self) -> str:
@@ -103,10 +119,9 @@ class ScriptFile:
     def _write(self) -> None:
         browser, context = self._starting
         acts = self._before + indent("".join(f"{line}\n" for line in self._lines), "    ")
-        needs = [name for name, sign in _NEEDS if sign in acts]
         opening = [
             f'{_TITLE} Run it with: python THIS_FILE"""\n',
-            *(f"import {name}" + "\n" * (name == needs[-1]) for name in needs),
+            "import os\nimport re\n",
             "from playwright.sync_api import sync_playwright\n",
             "with sync_playwright() as playwright:",
             f"    browser = playwright.chromium.{browser}",
@@ -126,55 +141,48 @@ def write_start(choice: BrowserChoice, executable: Path | None) -> tuple[str, st
     return browser, "" if choice.storage_state is None else f"storage_state={str(choice.storage_state)!r}"
 
 
-def _add_wait(line: str, before: Observation, after: Observation) -> str:
-    """Add to a statement the wait for the page that it leads to."""
-    if len(after.tabs) > max(len(before.tabs), 1):
-        opened = f"with page.expect_popup() as opened:\n{indent(line, '    ')}"
-        return f"{opened}\npage = opened.value\npage.wait_for_load_state()"
-    if after.url != before.url:
-        return f"with page.expect_navigation():\n{indent(line.removesuffix(_REST).rstrip(), '    ')}"
-    return line if line.endswith(_REST) else f"{line}\n{_REST}"
-
-
-def write_action(action: PageAction, page: Observation | None) -> Sequence[str]:
-    """Return the statements for an action on a page; none for actions that only read."""
+def write_action(action: PageAction, page: Observation | None) -> str:
+    """Write an action as source text; empty for actions that only read."""
+    kind: str = action.kind
     match action:
-        case Navigate(url=url):
-            return [f"page.goto({_value(url)})"]
-        case Back():
-            return ["page.go_back()"]
         case FillForm(fields=fields):
-            return [_fill_line(one, page) for one in fields]
-        case Type(ref=ref, text=text, submit=submit):
-            where = _locator(ref, page)
-            return [f"{where}.fill({_value(text)})", *([f'{where}.press("Enter")'] if submit else [])]
-        case Click(ref=ref):
-            return [f"{_locator(ref, page)}.click()"]
-        case Hover(ref=ref):
-            return [f"{_locator(ref, page)}.hover()"]
-        case Drag(ref=ref, to=to):
-            return [f"{_locator(ref, page)}.drag_to({_locator(to, page)})"]
-        case Select(ref=ref, values=values):
-            return [f"{_locator(ref, page)}.select_option([{', '.join(map(_value, values))}])"]
-        case Check(ref=ref, checked=checked):
-            return [f"{_locator(ref, page)}.set_checked({checked})"]
-        case Press(key=key, ref=ref):
-            return [f"{_locator(ref, page) if ref else 'page.keyboard'}.press({_value(key)})"]
-        case Scroll(direction=direction):
-            return ["page.mouse.wheel({}, {})".format(*_WHEEL[direction])]
-        case Upload(ref=ref, paths=paths):
-            return [f"{_locator(ref, page)}.set_input_files([{', '.join(map(_value, paths))}])"]
-        case Download(ref=ref):
-            return [_download(_locator(ref, page))]
-        case Dialog(accept=accept, text=text):
-            answer = f"dialog.accept({_value(text or '')})" if accept else "dialog.dismiss()"
-            return [f'page.once("dialog", lambda dialog: {answer})']
-        case Tab() | WaitFor():
-            return _tab_lines(action) if isinstance(action, Tab) else [_wait_line(action)]
-        case Find() | Read() | ExtractValues():
-            return []
+            return "\n".join(_write_fill(field, page) for field in fields)
+        case WaitFor(text=text, url=url):
+            kind = "wait for text" if text is not None else "wait for url" if url is not None else "wait for event"
+        case Type(submit=True):
+            kind = "type and submit"
+        case Dialog(accept=False):
+            kind = "dialog to dismiss"
+        case Tab(op=op):
+            kind = f"tab {op}"
         case _:
-            assert_never(action)
+            pass
+    parts = {name: _write_field(name, value, page) for name, value in action}
+    statement = _STATEMENTS.get(kind, "").format_map(parts)
+    return f"{statement}\npage.goto({parts['url']})" if kind == "tab new" and parts["url"] else statement
+
+
+def _write_field(name: str, value: object, page: Observation | None) -> str:
+    """Write one field of an action as source text."""
+    match name, value:
+        case "ref" | "to", str():
+            return _locator(value, page)
+        case "ref", None:
+            return "page.keyboard"
+        case "direction", str():
+            return _WHEEL[value]
+        case "index", _:
+            return f"page.context.pages[{value - 1}]" if isinstance(value, int) else "page"
+        case "seconds", float():
+            return f"{value * 1000:g}"
+        case "event", "quiet":
+            return "'networkidle'"
+        case _, str():
+            return _value(value)
+        case _, tuple():
+            return f"[{', '.join(map(_value, value))}]"
+        case _:
+            return "" if value is None else str(value)
 
 
 def _add_named(page: Observation | None, result: ActionResult) -> Observation | None:
@@ -184,9 +192,9 @@ def _add_named(page: Observation | None, result: ActionResult) -> Observation | 
     return page.model_copy(update={"refs": {**page.refs, **{control.ref: control for control in result.named}}})
 
 
-def _fill_line(field: FieldValue, page: Observation | None) -> str:
-    control = page.refs.get(field.ref) if page is not None else None
-    where = _locator(field.ref, page)
+def _write_fill(field: FieldValue, page: Observation | None) -> str:
+    """Return the statement that fills one field of a form, by its role."""
+    control, where = page.refs.get(field.ref) if page is not None else None, _locator(field.ref, page)
     match control.role if control is not None else "":
         case "checkbox" | "radio" | "switch":
             return f"{where}.set_checked({field.value.lower() == 'true'})"
@@ -196,54 +204,19 @@ def _fill_line(field: FieldValue, page: Observation | None) -> str:
             return f"{where}.fill({_value(field.value)})"
 
 
-def _download(where: str) -> str:
-    """Return one statement for a whole download, so that the answer to a dialog comes before all of it."""
-    save = "download.value.save_as(download.value.suggested_filename)"
-    return f"with page.expect_download() as download:\n    {where}.click()\n{save}"
-
-
-def _tab_lines(action: Tab) -> list[str]:
-    match action.op:
-        case "new":
-            opened = ["page = page.context.new_page()"]
-            return [*opened, f"page.goto({_value(action.url)})"] if action.url else opened
-        case "switch":
-            return [f"page = page.context.pages[{(action.index or 1) - 1}]"]
-        case "close":
-            closed = f"page.context.pages[{action.index - 1}]" if action.index else "page"
-            return [f"{closed}.close()", "page = browser.contexts[0].pages[-1] if page.is_closed() else page"]
-        case "list":
-            return []
-        case _:
-            assert_never(action.op)
-
-
-def _wait_line(action: WaitFor) -> str:
-    timeout = f"timeout={action.seconds * 1000:g}"
-    if action.text is not None:
-        return f"page.get_by_text({_value(action.text)}).first.wait_for({timeout})"
-    if action.url is not None:
-        return f"page.wait_for_url(re.compile(re.escape({_value(action.url)})), {timeout})"
-    return f'page.wait_for_load_state("{"networkidle" if action.event == "quiet" else "load"}", {timeout})'
-
-
 def _locator(ref: str, page: Observation | None) -> str:
     """Return the locator of a ref by role and name, with its index when several elements are alike."""
     control = page.refs.get(ref) if page is not None else None
     if page is None or control is None:
         return f'page.locator("aria-ref={ref}")'
-    alike = [each for each, other in page.refs.items() if _same(other, control)]
-    which = f".nth({alike.index(ref)})" if len(alike) > 1 else ""
-    if not control.name:  # of all in its role, as nothing else tells it from the others
-        alike = [each for each, other in page.refs.items() if other.role == control.role]
-        return f"page.get_by_role({control.role!r}).nth({alike.index(ref)})"
-    if control.role == "generic":  # an element without a role has no name either
-        return f"page.get_by_text({control.name!r}, exact=True){which}"
-    return f"page.get_by_role({control.role!r}, name={control.name!r}, exact=True){which}"
-
-
-def _same(one: Control, other: Control) -> bool:
-    return (one.role, one.name) == (other.role, other.name)
+    role, name = control.role, control.name  # one without a name is told by its place among all of its role
+    alike = [each for each, other in page.refs.items() if other.role == role and (not name or other.name == name)]
+    which = f".nth({alike.index(ref)})" if len(alike) > 1 or not name else ""
+    if not name:
+        return f"page.get_by_role({role!r}){which}"
+    if role == "generic":  # an element without a role has no name either
+        return f"page.get_by_text({name!r}, exact=True){which}"
+    return f"page.get_by_role({role!r}, name={name!r}, exact=True){which}"
 
 
 def _value(text: str) -> str:

@@ -86,19 +86,6 @@ class Keeping:
     script: Path | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
-    """The files that one run writes: its Playwright script and its trace, None for none."""
-
-    script: Path | None = None
-    trace: Path | None = None
-
-    def add_number(self, number: int) -> Written:
-        """Return the files of one run of several: `again-2.py` for `again.py`."""
-        script, trace = (each and each.with_stem(f"{each.stem}-{number}") for each in (self.script, self.trace))
-        return Written(script, trace)
-
-
 def _ignore(_: object) -> None:
     pass
 
@@ -133,11 +120,6 @@ def name_counted_model(model: Model | None) -> str | None:
     return None if model is None or model.name.startswith("script") else model.name
 
 
-def refuse_name(session: str) -> InputError:
-    """Make the error for a session name that is in use."""
-    return InputError(f"the session {session!r} exists already: add --resume to continue it, or choose another name")
-
-
 def choose_fold_settings(budget: int) -> FoldSettings:
     """Return how the embedded folder folds a run: deep and seldom, because each fold rewrites the prompt cache after
     it.
@@ -145,5 +127,5 @@ def choose_fold_settings(budget: int) -> FoldSettings:
     A page that was left can be opened or recalled. Below 8,000 tokens deep folds would leave too little of it.
     """
     if budget < _SMALL:
-        return FoldSettings(high=1.0, low=0.80, micro=0.10)
-    return FoldSettings(low=0.40, full=0.10, least=0.10, micro=0.05)
+        return FoldSettings(at=1.0, to=0.80)
+    return FoldSettings(to=0.40)

@@ -24,7 +24,7 @@ from playwright.async_api import Error, Playwright, ProxySettings, async_playwri
 
 from browser_agent.browser.reaper import Reaper, find_marked
 from ctxfold.cli.doctor import HealthCheck
-from ctxfold.config import NODE, child_environment, driver_program, kept_from_children, node_at
+from ctxfold.config import NODE, child_environment, driver_program, list_private_variables, node_at
 from ctxfold.errors import BrowserGone, BrowserMissing
 
 # Playwright hands its driver the whole environment, and has no argument against that. It does let us name the program
@@ -84,7 +84,7 @@ def _hold_script(held: ExitStack) -> None:
     if sys.platform == "win32" or not os.access(node, os.X_OK):
         return
     script = Path(held.enter_context(tempfile.TemporaryDirectory(prefix="ctxfold-driver-"))) / _SCRIPT
-    dropped = " ".join(f"-u {shlex.quote(name)}" for name in (*kept_from_children(), NODE))
+    dropped = " ".join(f"-u {shlex.quote(name)}" for name in (*list_private_variables(), NODE))
     script.write_text(f'#!/bin/sh\nexec env {dropped} {shlex.quote(str(node))} "$@"\n', encoding="utf-8")
     script.chmod(0o700)
     if os.access(script, os.X_OK):

@@ -6,13 +6,12 @@ from __future__ import annotations
 
 import dataclasses
 import sys
-from types import TracebackType
-from typing import Self, assert_never
+from collections.abc import Sequence
+from typing import Self
 
 import anyio.to_thread
 import click
 from rich.console import Console
-from rich.status import Status
 from rich.table import Column, Table
 from rich.text import Text
 
@@ -36,16 +35,15 @@ class Live:
 
     def __init__(self, quiet: bool = False) -> None:
         self.steps = 0
-        self._quiet = quiet
+        self.quiet = quiet
         self._console = Console(stderr=True, highlight=False)
         self._console.width = max(LEAST_WIDTH, self._console.width if self._console.is_terminal else PLAIN_WIDTH)
-        self._status: Status | None = None
-        self._show_status("starting …")
+        self._status = self._console.status("starting …")
 
     def step(self, taken: StepTaken) -> None:
         """Print a line for a step, and another for its note."""
         self.steps += taken.ok
-        if not self._quiet:
+        if not self.quiet:
             self._console.print(_as_row(taken), style="" if taken.ok else "yellow")
         if taken.note:
             self._print(INDENT * 2 + escape_controls(taken.note), "yellow")
@@ -53,36 +51,29 @@ class Live:
 
     def report(self, said: str) -> None:
         """Print a notice, such as that a browser is downloaded."""
-        if not self._quiet:
+        if not self.quiet:
             self._print(escape_controls(said), "dim")
         self._show_status("starting the browser …")
 
     async def ask(self, asked: Asked) -> bool:
         """Ask the person at the terminal about an effect."""
-        if self._status is not None:
-            self._status.stop()
-            self._status = None
+        self._status.stop()
         question = f"It wants to {asked.did} ({asked.url}). Go on?"
         return await anyio.to_thread.run_sync(
             lambda: click.confirm(escape_controls(" ".join(question.split())), err=True), abandon_on_cancel=True
         )
 
     def __enter__(self) -> Self:
+        self._show_status("starting …")
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._status is not None:
-            self._status.stop()
+    def __exit__(self, *_error: object) -> None:
+        self._status.stop()
 
     def _show_status(self, what: str) -> None:
-        if self._quiet or not self._console.is_terminal:
-            return
-        if self._status is None:
-            self._status = self._console.status(what, spinner="dots")
+        if not self.quiet and self._console.is_terminal:
+            self._status.update(what)
             self._status.start()
-        self._status.update(what)
 
     def _print(self, text: str, style: str) -> None:
         self._console.print(Text(text, style=style), soft_wrap=True)
@@ -110,81 +101,43 @@ def print_result(result: RunResult, as_json: bool) -> None:
         print_json(dataclasses.asdict(result))
         return
     click.echo("", err=True)
-    match result.status:
-        case "answered" if result.data is not None:
-            print_json(result.data)
-        case "answered":
-            _print_answer(result.answer or "", result.sources, _name_decider(result))
-            _print_others(result)
-        case "none_found":
-            click.echo(wrap_lines(f"{_name_decider(result)} found no answer: {result.reason}."))
-            _print_candidates(result.candidates)
-        case "stopped":
-            click.echo(wrap_lines(f"Stopped before an answer was found: {result.reason}."))
-            _print_candidates(result.candidates)
-        case "failed":
-            click.echo(wrap_lines(f"The run failed: {result.reason}."))
-            _print_candidates(result.candidates)
-        case _:
-            assert_never(result.status)
+    name, passages = result.answered_by or result.decider, result.candidates
+    who = "The explorer (no model)" if name == EXPLORER else name
+    if result.data is not None:
+        print_json(result.data)
+    elif result.status == "answered":
+        is_quoted = any(source.quote == result.answer for source in result.sources)
+        words = " in the page's words:" if is_quoted else f": {result.answer}"
+        click.echo(wrap_lines(f"{who} answers{words}"))
+        _print_passages(result.sources)
+        passages = tuple(passage for passage in passages if passage not in result.sources)
+        if passages:
+            click.echo("\nOther passages that fit:")
+        _print_passages(passages)
+    else:
+        opening = {"none_found": f"{who} found no answer", "failed": "The run failed"}
+        what = opening.get(result.status, "Stopped before an answer was found")
+        best = "The passages that fit best, none of them for certain:"
+        best = best if passages else "No page seen holds anything that fits."
+        click.echo(wrap_lines(f"{what}: {result.reason}.\n\n{best}"))
+        _print_passages(passages)
     _print_cost(result)
 
 
-def _name_decider(result: RunResult) -> str:
-    """Name the decider that answered, for the start of a sentence."""
-    name = result.answered_by or result.decider
-    return "The explorer (no model)" if name == EXPLORER else escape_controls(name)
-
-
-def _print_answer(answer: str, sources: tuple[Source, ...], who: str) -> None:
-    """Print the decider, the answer unless it equals the quote, and its source."""
-    if sources and (sources[0].question or answer == sources[0].quote):
-        click.echo(wrap_lines(f"{who} answers in the page's words:"))
-    else:
-        click.echo(wrap_lines(f"{who} answers: {answer}"))
-    _print_sources(sources)
-
-
-def _print_sources(sources: tuple[Source, ...]) -> None:
-    asked = ""
-    for source in sources:
+def _print_passages(passages: Sequence[Source]) -> None:
+    """Print each passage with its address and ref."""
+    for passage in passages:
         click.echo("")
-        if source.question != asked:
-            click.echo(wrap_lines(source.question))
-        asked = source.question
-        click.echo(wrap_lines(f"“{source.quote}”", INDENT))
-        click.echo(INDENT + escape_controls(source.url) + (f"  ({source.ref})" if source.ref else ""))
-
-
-def _print_others(result: RunResult) -> None:
-    """Print the other passages that fit."""
-    others = tuple(one for one in result.candidates if one not in result.sources)
-    if others:
-        click.echo("")
-        click.echo("Other passages that fit:")
-        _print_sources(others)
-
-
-def _print_candidates(candidates: tuple[Source, ...]) -> None:
-    click.echo("")
-    if not candidates:
-        click.echo("No page seen holds anything that fits.")
-        return
-    click.echo("The passages that fit best, none of them for certain:")
-    _print_sources(candidates)
-
-
-def _name_deciders(result: RunResult) -> str:
-    """Count the steps of each decider."""
-    shares = result.usage.decided or ((result.decider, 0),)
-    decided = ", ".join(f"{steps} decided by {escape_controls(name)}" for name, steps in shares)
-    return f"{counted(result.steps, 'step')}, {decided}"
+        click.echo(wrap_lines(f"“{passage.quote}”", INDENT))
+        click.echo(INDENT + escape_controls(passage.url) + (f"  ({passage.ref})" if passage.ref else ""))
 
 
 def _print_cost(result: RunResult) -> None:
     usage = result.usage
+    decided = usage.decided or ((result.decider, 0),)
+    shares = ", ".join(f"{steps} decided by {escape_controls(name)}" for name, steps in decided)
     lines = [
-        f"{_name_deciders(result)}; {counted(usage.pages, 'page')} in {usage.seconds:.1f} s",
+        f"{counted(result.steps, 'step')}, {shares}; {counted(usage.pages, 'page')} in {usage.seconds:.1f} s",
         (
             f"largest view {usage.peak_view_tokens:,} of {usage.budget:,} tokens; "
             f"unfolded, the history would take {usage.unfolded_tokens:,}"
@@ -198,12 +151,6 @@ def _print_cost(result: RunResult) -> None:
         )
     if usage.folder_tokens:
         lines.append(f"the folding model read and wrote {usage.folder_tokens:,} tokens")
-    if usage.compliance.replies:
-        tried = usage.compliance
-        lines.append(
-            f"{counted(tried.replies, 'reply', 'replies')} in words: "
-            f"{counted(tried.folds, 'fold')} taken, {tried.refused} refused"
-        )
     if usage.refused:
         lines.append(f"{usage.refused} replies of the model did not fit; the explorer decided those steps")
     lines += [*result.notes, f"kept as session {result.session}"]

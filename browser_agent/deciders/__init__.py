@@ -22,7 +22,7 @@ from ctxfold.models import Usage
 from ctxfold.text.words import counted
 from ctxfold.view.render import View
 from ctxfold.workspace import Decider as DeciderKind
-from ctxfold.workspace import Workspace
+from ctxfold.workspace import MemoryParts, Workspace
 
 MOST_ACTIONS = 8
 """The most actions one decision may hold."""
@@ -61,6 +61,9 @@ class Decision(BaseModel):
         default=(),
         max_length=12,
         description="New items of the to-do, and items whose state changed with what shows it.",
+    )
+    memory: MemoryParts | None = Field(
+        default=None, description="All that later steps must know of the run; only where you are told that it is due."
     )
     found: str = Field(
         default="", max_length=600, description="What you learned and must keep in sight: a line with exact values."
@@ -174,13 +177,11 @@ class Source:
         quote: an exact slice of the page's text; the explorer's have at most 80 words.
         url: the page, with the anchor if there is one.
         ref: the page's snapshot in the session's log, for `ctxfold recall`; empty if the session has none.
-        question: which question it answers, if a task asks several.
     """
 
     quote: str
     url: str
     ref: str = ""
-    question: str = ""
 
 
 class Evidence:
@@ -232,24 +233,20 @@ class Situation:
     """All that a decision is made on.
 
     Attributes:
-        task: the user's words.
         view: the session's context within the budget; its latest step holds the current page.
         observation: the current page; None before the first, or if there is none to look at.
         now: the words that close the context: the number of the step, and warnings.
         tip: the last step recorded, 0 before the first.
         steps_left: how many decisions the limits leave, this one included.
-        repeated: whether the last decision was refused because it repeats what was tried on this very page.
         workspace: the workspace that the view was rendered from.
         stable: how many leading blocks of the view the next request is expected to keep.
     """
 
-    task: str
     view: View
     observation: Observation | None
     now: str
     tip: int
     steps_left: int
-    repeated: bool = False
     workspace: Workspace = field(default_factory=Workspace)
     stable: int = 0
 
@@ -264,8 +261,7 @@ class DecidedStep:
         kind: the sort of decider, as the session's events say it.
         usage: the cost of each reply of a model; empty without a model.
         note: a note for a person on how it came about; empty for none.
-        candidates: if the run ends, the passages that fit best, at most three a question, best first.
-        sources: the passages that bear the answer, if it answers several questions.
+        candidates: if the run ends, the passages that fit best, at most three, best first.
         compliance: how well replies in words kept to the form of a fold; empty if a tool was called.
         refused: each reply of a model that did not fit, with its fault.
         asked: that model's name.
@@ -277,7 +273,6 @@ class DecidedStep:
     usage: tuple[Usage, ...] = ()
     note: str = ""
     candidates: tuple[Source, ...] = ()
-    sources: tuple[Source, ...] = ()
     compliance: Compliance = field(default_factory=Compliance)
     refused: tuple[tuple[str, str], ...] = ()
     asked: str = ""
@@ -300,5 +295,5 @@ class Decider(Protocol):
         ...
 
     def candidates(self) -> tuple[Source, ...]:
-        """Return the passages that fit the task best so far, at most three a question, for a run that is cut short."""
+        """Return the passages that fit the task best so far, at most three, for a run that is cut short."""
         ...

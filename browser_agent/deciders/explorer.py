@@ -62,8 +62,6 @@ _CODE = re.compile(
 )
 """A name in code: in backticks, with dots, underscores, brackets or humps, or a flag."""
 _TOKEN = re.compile(r"[^\W_](?:[\w.-]*\w)?")
-_ASKED = re.compile(r"[?？؟][\"'”’»)\]」』]*$")
-_ITEM = re.compile(r"^\s*(?:[-*+•]|\(?\d{1,3}[.)])\s+")
 _NO_PAGE = re.compile(
     r"\.(png|jpe?g|gif|svg|ico|css|js|json|xml|zip|gz|bz2|xz|tar|tgz|pdf|epub|exe|msi|dmg|whl"
     r"|mp[34]|webm|txt|rst|py|c|h)$",
@@ -88,26 +86,6 @@ class Question:
         found = (next(filter(None, groups)).strip("._").lower() for groups in _CODE.findall(text))
         names = tuple(dict.fromkeys(filter(None, found)))
         return cls(text, query_weights(text), names, tuple(dict.fromkeys((" ".join(_TOKEN.findall(text)), *names))))
-
-
-def split_task(text: str) -> tuple[str, ...]:
-    """Split a task into questions: one a sentence with a question mark; without question marks, one a line.
-
-    Sentences before a question belong to it, sentences after the last to the last. A question without a rare word, such
-    as "And why?", belongs to the one before.
-    """
-    parts = [_ITEM.sub("", span.of(text).strip()) for span in sentences(text)]
-    if not any(map(_ASKED.search, parts)):
-        return tuple(filter(None, (_ITEM.sub("", line).strip() for line in text.splitlines()))) or (text,)
-    questions: list[str] = []
-    is_closed = True
-    for part in parts:
-        if questions and not (is_closed and max(query_weights(part).values(), default=0.0) >= 1.0):
-            questions[-1] = f"{questions[-1]} {part}"
-        else:
-            questions.append(part)
-        is_closed = bool(_ASKED.search(part))
-    return tuple(questions) if is_closed else (*questions[:-2], " ".join(questions[-2:]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,36 +251,54 @@ def _head(text: str) -> str:
     return text if len(ends) <= MOST_WORDS else text[: ends[MOST_WORDS - 1]]
 
 
-class Quest:
-    """The search for one question's answer: pages to open, pages opened, passages read.
+class Explorer:
+    """Decides the steps of one task: which pages to open, and which passage of those read is the answer.
 
-    `pages`: pages of the site that were read before, for other questions or in an earlier run.
+    Args:
+        task: the task, in words.
+        pages: pages that earlier runs have seen for it.
+        needs_model: the answer has a JSON schema, which the explorer cannot fill: it gives up with the best passages.
     """
 
-    def __init__(self, question: Question, pages: Iterable[Observation] = ()) -> None:
-        self.question = question
-        self._library = Library(question)
+    name = NAME
+
+    def __init__(self, task: str, pages: Sequence[Observation] = (), *, needs_model: bool = False) -> None:
+        self._question = Question.read(task)
+        self._library = Library(self._question)
+        self._needs_model = needs_model
         self._leads: dict[str, Lead] = {}
         self._opened: set[str] = set()
         self._search: SearchBox | None = None
-        self._queries = list(question.queries)
+        self._queries = list(self._question.queries)
         self._query = ""
         self._url = ""
         self._loads = self._lost = self._read = 0
         for page in pages:
-            if not {value for _, value in parse_qsl(urlsplit(page.url).query)}.intersection(question.queries):
+            if not {value for _, value in parse_qsl(urlsplit(page.url).query)}.intersection(self._queries):
                 self._library.add(page)  # results hold the words of their query, and no answer
-            self._take_in(page, find_leads(page))
+            self._add_leads(page, find_leads(page))
+
+    async def decide(self, situation: Situation) -> DecidedStep:
+        """Read the current page, then open another, answer, or give up."""
+        return await to_thread.run_sync(self._decide, situation)
 
     def candidates(self) -> tuple[Source, ...]:
         """Return the passages that fit best so far, at most three, best first."""
         return tuple(Source(passage.quote, passage.url) for passage in self._library.rank())
 
-    def is_sure(self) -> bool:
-        """Return whether the first candidate is the answer."""
-        return any(self._library.is_sure(passage, whole=not self._leads) for passage in self._library.rank()[:1])
+    def _decide(self, situation: Situation) -> DecidedStep:
+        summary = "" if situation.observation is None else self._read_page(situation.observation)
+        fold = FoldDirective(summary=summary) if summary and situation.tip > 0 else None
+        following = self._choose_next() if situation.steps_left > 1 else None
+        if following is not None:
+            why, url = following
+            decision = Decision(thought=why, fold=fold, actions=(Navigate(kind="navigate", url=url),))
+            return DecidedStep(decision, NAME, "embedded")
+        thought, end = self._choose_end()
+        decision = Decision(thought=thought, fold=fold, actions=(end,))
+        return DecidedStep(decision, NAME, "embedded", candidates=self.candidates())
 
-    def read(self, page: Observation) -> str:
+    def _read_page(self, page: Observation) -> str:
         """Take a page in. Returns what is worth keeping of the step that opened it."""
         query, url = self._query, self._url or page.url
         self._query = self._url = ""
@@ -316,21 +312,16 @@ class Quest:
             return f"{shorten_address(url)} could not be read."
         self._lost = 0
         leads = find_leads(page, are_results=bool(query))
-        self._take_in(page, leads)
+        self._add_leads(page, leads)
         if query:
             if page.index is not None or len(leads) >= _ENOUGH_LEADS:
                 self._queries = []
             return f"Searched for “{query}”: {counted(len(leads), 'result')}."
         self._library.add(page)
         self._read += 1
-        where = f"Read {shorten_address(page.url)} ({_cut(page.title, 10) or 'untitled'})"
-        best = next(iter(self._library.rank()), None)
-        if best is None or strip_address(best.url) != strip_address(page.url):
-            return f"{where}: nothing better for the question."
-        under = f", under {_cut(best.name, 6)}" if best.name else ""
-        return f"{where}: best so far{under}: “{_cut(best.quote, 24)}”"
+        return f"Read {shorten_address(page.url)} ({_cut(page.title, 10) or 'untitled'})."
 
-    def choose_next(self) -> tuple[str, str] | None:
+    def _choose_next(self) -> tuple[str, str] | None:
         """Return why and which address to open next; None when it is time to end."""
         is_spent = self._read >= _MOST_READ and self._loads + len(self._leads) > MOST_LOADS
         if is_spent or self._lost >= _LOST_IN_A_ROW or self._loads >= MOST_LOADS:
@@ -353,13 +344,13 @@ class Quest:
     def _find_best_lead(self) -> Lead | None:
         """Return the lead with the best sum of its BM25, relative to the highest, and its credit."""
         leads = list(self._leads.values())
-        fits = BM25(lead.words for lead in leads).scores(self.question.words)
+        fits = BM25(lead.words for lead in leads).scores(self._question.words)
         most = max(fits, default=0.0) or 1.0
         pairs = zip(leads, fits, strict=True)
         return max(pairs, key=lambda pair: pair[1] / most + pair[0].credit, default=(None, 0.0))[0]
 
-    def _take_in(self, page: Observation, leads: Iterable[Lead]) -> None:
-        """Take in a page's leads to pages not opened yet, and the site's search if its address alone asks it.
+    def _add_leads(self, page: Observation, leads: Iterable[Lead]) -> None:
+        """Add a page's leads to pages not opened yet, and the site's search if its address alone asks it.
 
         The explorer sends no form that posts.
         """
@@ -373,80 +364,20 @@ class Quest:
                 self._leads[url] = replace(lead if old is None or lead.credit > old.credit else old, words=words)
         self._search = page.search or self._search
 
+    def _choose_end(self) -> tuple[str, Terminal]:
+        """Return why the run ends, and its answer; without a sure one it gives up."""
+        if self._needs_model:
+            return "A schema needs a model.", GiveUp(kind="give_up", reason=_NEEDS_MODEL)
+        best = next(iter(self._library.rank()), None)
+        if best is not None and self._library.is_sure(best, whole=not self._leads):
+            answer = Answer(kind="answer", text=best.quote, quote=best.quote, url=best.url)
+            return "The first passage fits the question clearly best.", answer
+        pages = counted(len(self._library.pages), "page")
+        reason = f"no passage on {pages} fits the question clearly best: {self._question.text}"
+        return "No passage is sure enough to be the answer.", GiveUp(kind="give_up", reason=reason)
+
 
 def _cut(text: str, most: int) -> str:
     """Return the first words of a text, at most `most`."""
     parts = text.split()
     return " ".join(parts) if len(parts) <= most else " ".join(parts[:most]) + " …"
-
-
-class Explorer:
-    """Decides the steps of one task. Several questions of a task are answered one by one, each with its source.
-
-    Args:
-        task: the task, in words.
-        pages: pages that earlier runs have seen for it.
-        needs_model: the answer has a JSON schema, which the explorer cannot fill: it gives up with the best passages.
-    """
-
-    name = NAME
-
-    def __init__(self, task: str, pages: Sequence[Observation] = (), *, needs_model: bool = False) -> None:
-        first, *self._later = split_task(task)
-        self._pages = list(pages)
-        self._quests = [Quest(Question.read(first), pages)]
-        self._needs_model = needs_model
-
-    async def decide(self, situation: Situation) -> DecidedStep:
-        """Read the current page, then open another, answer, or give up."""
-        summary = ""
-        if situation.observation is not None:
-            self._pages.append(situation.observation)
-            summary = await to_thread.run_sync(self._quests[-1].read, situation.observation)
-        fold = FoldDirective(summary=summary) if summary and situation.tip > 0 else None
-        while situation.steps_left > 1:
-            following = await to_thread.run_sync(self._quests[-1].choose_next)
-            if following is not None:
-                why, url = following
-                return _decide(Decision(thought=why, fold=fold, actions=(Navigate(kind="navigate", url=url),)))
-            if not self._later:
-                break
-            await to_thread.run_sync(self._begin_next)
-        return await to_thread.run_sync(self._end, fold)
-
-    def candidates(self) -> tuple[Source, ...]:
-        """Return the passages that fit best so far, at most three a question, best first."""
-        several = len(self._quests) + len(self._later) > 1
-        return tuple(
-            replace(source, question=quest.question.text if several else "")
-            for quest in self._quests
-            for source in quest.candidates()
-        )
-
-    def _begin_next(self) -> None:
-        """Turn to the next question, with the pages that were read for those before."""
-        self._quests.append(Quest(Question.read(self._later.pop(0)), self._pages))
-
-    def _end(self, fold: FoldDirective | None) -> DecidedStep:
-        while self._later:  # no steps are left for it: the pages read must do
-            self._begin_next()
-        candidates = self.candidates()
-        unsure = [quest for quest in self._quests if not quest.is_sure()]
-        end: Terminal
-        if self._needs_model:
-            end, thought = GiveUp(kind="give_up", reason=_NEEDS_MODEL), "A schema needs a model."
-        elif unsure:
-            reason = f"no passage on {counted(len(self._pages), 'page')} fits the question clearly best: "
-            reason += "; ".join(quest.question.text for quest in unsure)
-            end, thought = GiveUp(kind="give_up", reason=reason), "No passage is sure enough to be the answer."
-        else:
-            firsts = tuple({source.question: source for source in reversed(candidates)}.values())[::-1]
-            text = "\n\n".join("\n".join(filter(None, (source.question, source.quote))) for source in firsts)
-            end = Answer(kind="answer", text=text, quote=firsts[0].quote, url=firsts[0].url)
-            thought = "The first passage fits the question clearly best."
-            return _decide(Decision(thought=thought, fold=fold, actions=(end,)), candidates, firsts)
-        return _decide(Decision(thought=thought, fold=fold, actions=(end,)), candidates)
-
-
-def _decide(decision: Decision, candidates: tuple[Source, ...] = (), sources: tuple[Source, ...] = ()) -> DecidedStep:
-    return DecidedStep(decision, NAME, "embedded", candidates=candidates, sources=sources)

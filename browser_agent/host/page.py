@@ -1,91 +1,30 @@
-"""One live page of a host: performs a call, records it, and shows the page within a token budget; the browser that
-pages share.
+"""One live page of a host: performs a call, asks the user where it must, records it, and shows the page within a token
+budget.
 """
 
 from __future__ import annotations
 
 import asyncio
-from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Any
 
 import anyio
+from pydantic import Field, TypeAdapter
 
-from browser_agent.actions import ExtractValues, Find, Outcome, OutcomeKind, PageAction, Read, WaitFor
-from browser_agent.actions.forms import hide_typed
-from browser_agent.actions.perform import perform
-from browser_agent.agent.journal import begin_step, end_step, forget_typed, refuse_step
-from browser_agent.agent.run import LoopGuard
-from browser_agent.agent.settings import BrowserChoice
+from browser_agent.actions import ExtractValues, Find, OutcomeKind, PageAction, Read, WaitFor
+from browser_agent.agent.steps import DrivenStep, PageDriver, begin_step
 from browser_agent.browser.browser import Browser
-from browser_agent.browser.gate import Gate
-from browser_agent.browser.limits import Folders
 from browser_agent.browser.window import Window
-from browser_agent.network.effects import Ask
-from browser_agent.network.egress import Egress
+from browser_agent.network.effects import Ask, Asked
 from browser_agent.network.secrets import Secrets
-from ctxfold.errors import InputError
+from ctxfold import Session
+from ctxfold.errors import InputError, Refused
 from ctxfold.models import Model, Roles
 from ctxfold.models.deciders import Deciders
 from ctxfold.models.deciders.loop import SessionLease
 from ctxfold.prompts import prompt
-from ctxfold.tokens import count as count_tokens
-
-
-class SharedBrowser:
-    """A browser process that several isolated windows share; it ends with the last of them."""
-
-    def __init__(self, choice: BrowserChoice, rule: Egress) -> None:
-        self._choice = choice
-        self._rule = rule
-        self._browser: Browser | None = None
-        self._windows: set[Window] = set()
-        self._lock = asyncio.Lock()
-
-    async def open(self, folders: Folders, budget: int, secrets: Secrets, gate: Gate | None) -> Window:
-        """Open a window, and start the browser first if needed. Raises BrowserError: no browser; InputError: the
-        storage state cannot be used.
-        """
-        async with self._lock:
-            choice = self._choice
-            if self._browser is None:
-                self._browser = await Browser.launch(
-                    headed=choice.headed, executable=choice.executable, egress=self._rule
-                )
-            try:
-                window = await self._browser.window(
-                    storage_state=choice.storage_state, folders=folders, budget=budget, secrets=secrets, gate=gate
-                )
-            except BaseException:
-                with anyio.CancelScope(shield=True):
-                    await self._end_if_unused()
-                raise
-            self._windows.add(window)
-            return window
-
-    def permit(self, url: str) -> None:
-        """Let the browser reach the origin of `url`, private or not."""
-        if self._browser is not None:
-            self._browser.permit(url)
-
-    async def close(self, window: Window) -> None:
-        """Close a window, and end the browser at once with the last."""
-        async with self._lock:
-            self._windows.discard(window)
-            if self._windows:
-                await window.close()
-            await self._end_if_unused()
-
-    async def end(self) -> None:
-        """Close every window and end the browser at once."""
-        async with self._lock:
-            self._windows.clear()
-            await self._end_if_unused()
-
-    async def _end_if_unused(self) -> None:
-        if self._browser is not None and not self._windows:
-            browser, self._browser = self._browser, None
-            await browser.end()
-
+from ctxfold.tokens import count
 
 BUDGET = 900
 """Tokens of a page's text in an answer unless the host asks for another number."""
@@ -99,6 +38,13 @@ WAITS = 30.0
 PATIENCE = 15.0
 """Seconds that one call waits for the replies of the folder's model, all together."""
 
+MOST_ACTIONS = 20
+"""Most actions of one call."""
+
+_ACTIONS: TypeAdapter[tuple[PageAction, ...]] = TypeAdapter(
+    tuple[Annotated[PageAction, Field(discriminator="kind")], ...]
+)
+
 _PROMPTS = "browser_agent.prompts"
 
 _UNSETTLED = frozenset({"timed_out", "page_recovered"})
@@ -106,37 +52,41 @@ _UNSETTLED = frozenset({"timed_out", "page_recovered"})
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
-    """The words of a call. `why`: its reason; `need`: the information wanted, which is shown first; `found`: a finding,
-    which every view keeps.
+class PageCall:
+    """One call on a page.
+
+    Attributes:
+        actions: in order; none for a look.
+        why: the reason for it.
+        need: the information wanted, which is shown first. Without one the previous one remains, unless `anew`.
+        found: a finding from earlier pages, which every view keeps.
+        budget: o200k tokens the text may take.
+        anew: whether the previous need is dropped.
     """
 
+    actions: tuple[PageAction, ...] = ()
     why: str = ""
     need: str = ""
     found: str = ""
-
-
-NO_WORDS = Words()
-"""A call without words."""
-
-
-@dataclass(frozen=True, slots=True)
-class PageCall:
-    """One call on a page: its words, its actions in order (none for a look) and its budget. Without a need the previous
-    one remains, unless `anew`.
-    """
-
-    words: Words = NO_WORDS
-    actions: tuple[PageAction, ...] = ()
     budget: int = BUDGET
     anew: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class PageReading:
-    """The part of a page that a call asks for.
+def make_act(actions: Sequence[Mapping[str, Any]], why: str, need: str, found: str) -> PageCall:
+    """Make the call that performs actions which a host sent. Raises InputError: none or too many; ValidationError: not
+    an action.
+    """
+    if not 1 <= len(actions) <= MOST_ACTIONS:
+        raise InputError(f"give 1 to {MOST_ACTIONS} actions, not {len(actions)}")
+    return PageCall(_ACTIONS.validate_python(list(actions)), why, need, found)
 
-    Attributes:
+
+def make_reading(
+    find: str = "", ref: str = "", page: int = 0, need: str = "", budget: int = 0, links: bool = False, found: str = ""
+) -> PageCall:
+    """Make the call that shows a page, or a part of it, without acting on it.
+
+    Args:
         find: words to find.
         ref: an element to show in full.
         page: the part of the page or element, counted from 1; 0 for no particular one.
@@ -144,31 +94,21 @@ class PageReading:
         budget: o200k tokens the text may take; 0 for `BUDGET`.
         links: show the addresses of links.
         found: a finding from earlier pages, which every view keeps.
-    """
 
-    find: str = ""
-    ref: str = ""
-    page: int = 0
-    need: str = ""
-    budget: int = 0
-    links: bool = False
-    found: str = ""
-
-    @property
-    def call(self) -> PageCall:
-        """The call that reads this part. Raises InputError: contradicting wishes, or a budget out of bounds;
+    Raises:
+        InputError: contradicting wishes, or a budget out of bounds.
         ValidationError: not a ref or a part.
-        """
-        if self.find and (self.ref or self.page):
-            raise InputError("find shows places, ref and page show a part in full: give one of the two")
-        if self.budget and not LEAST <= self.budget <= LARGEST:
-            raise InputError(f"a page is shown in {LEAST} to {LARGEST} tokens, not {self.budget}")
-        actions: tuple[PageAction, ...] = ()
-        if self.find:
-            actions = (Find(kind="find", query=self.find, links=self.links),)
-        elif self.ref or self.page or self.links:
-            actions = (Read(kind="read", ref=self.ref or None, page=self.page or 1, links=self.links),)
-        return PageCall(Words("", self.need, self.found), actions, self.budget or BUDGET)
+    """
+    if find and (ref or page):
+        raise InputError("find shows places, ref and page show a part in full: give one of the two")
+    if budget and not LEAST <= budget <= LARGEST:
+        raise InputError(f"a page is shown in {LEAST} to {LARGEST} tokens, not {budget}")
+    actions: tuple[PageAction, ...] = ()
+    if find:
+        actions = (Find(kind="find", query=find, links=links),)
+    elif ref or page or links:
+        actions = (Read(kind="read", ref=ref or None, page=page or 1, links=links),)
+    return PageCall(actions, "", need, found, budget or BUDGET)
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,19 +145,40 @@ class PageShown:
         return self.kind in ("done", "page_changed")
 
 
-class Page:
-    """A live page."""
+_ONCE = "the user is asked once a call, so ask for that in the next"
 
-    def __init__(
-        self, browser: SharedBrowser, window: Window, secrets: Secrets, folder: Model | Roles | None = None
-    ) -> None:
-        self._browser = browser
-        self._window = window
+
+@dataclass(slots=True, eq=False)
+class _Act:
+    """A running call and its question to the user; a second question in the same call counts as a no."""
+
+    call: PageCall
+    asked: Asked | None = None
+    asked_again: bool = False
+    answer: asyncio.Future[bool] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
+    question: asyncio.Event = field(default_factory=asyncio.Event)
+    work: asyncio.Task[PageShown] = field(init=False)
+
+    async def ask(self, asked: Asked) -> bool:
+        """Put a question and wait for the answer."""
+        if self.asked is not None:
+            self.asked_again = True
+            return False
+        self.asked = asked
+        self.question.set()
+        return await self.answer
+
+
+class Page:
+    """A live page. A host may send its user's answer with a second call, so an act outlives its first call."""
+
+    def __init__(self, browser: Browser, window: Window, secrets: Secrets, folder: Model | Roles | None = None) -> None:
+        self.browser = browser
+        self.window = window
         self._secrets = secrets
+        self._driver = PageDriver(window, secrets)
         self._deciders = Deciders(folder, PATIENCE)
-        self._guard = LoopGuard()
-        self._need = ""
-        self._forgotten = 0
+        self._acts: list[_Act] = []
         self._lock = anyio.Lock()
 
     @property
@@ -225,74 +186,83 @@ class Page:
         """Whether a call is running."""
         return self._lock.locked()
 
-    def permit(self, url: str) -> None:
-        """Let the browser reach the origin of `url`, private or not."""
-        self._browser.permit(url)
+    async def begin(self, lease: SessionLease, call: PageCall, can_ask: bool = False) -> Asked | None:
+        """Perform a call until it ends or must ask the user; one that waits already is not begun again, and unanswered
+        questions of others count as a no.
 
-    async def do(self, book: SessionLease, call: PageCall, ask: Ask | None = None) -> PageShown:
-        """Perform a call and show the page after it; `ask` asks the user about requests with effects.
+        Returns:
+            The question; None when there is none, or when the host cannot ask.
+        """
+        for act in [act for act in self._acts if act.asked is not None]:
+            if act.call == call:
+                return act.asked
+            self._acts.remove(act)
+            act.answer.set_result(False)
+        act = _Act(call)
+        act.work = asyncio.ensure_future(self._do(lease, call, act.ask if can_ask else None))
+        act.work.add_done_callback(lambda work: work.cancelled() or work.exception())  # its caller may be gone
+        self._acts.append(act)
+        question = asyncio.ensure_future(act.question.wait())
+        try:
+            await asyncio.wait({act.work, question}, return_when=asyncio.FIRST_COMPLETED)
+        except anyio.get_cancelled_exc_class():
+            self._acts.remove(act)
+            act.work.cancel()
+            raise
+        finally:
+            question.cancel()
+        return act.asked
+
+    async def finish(self, call: PageCall, agreed: bool = False) -> PageShown:
+        """Give the user's answer to a call and show the page after it.
 
         Raises:
+            Refused: another call came before the answer, so nothing was sent.
             InputError: it would wait longer than a host does.
             StoreError: it cannot be recorded; then it is not performed either.
         """
-        async with self._lock:
-            gate = self._window.settings.gate
-            if gate is not None:
-                gate.ask = ask
-            words = call.words
-            if words.need or call.anew:
-                self._need = words.need
-            _check_waits(call)
-            call = replace(call, actions=await hide_typed(self._window, call.actions))
-            held = self._refuse_repeated(call)
-            await self._forget(book)
-            count, scrub = len(call.actions), self._secrets.scrub
-            step = await book(
-                lambda session: begin_step(session, words.why, call.actions, scrub, found=words.found, need=words.need)
-            )
-            if held:
-                await book(lambda session: refuse_step(session, step, count, held))
-                return PageShown(step, "refused", held, 0, count)
-            outcome = await self._perform(book, step, call)
-            if outcome.kind in _UNSETTLED:
-                self._guard = LoopGuard()
-            await self._forget(book)
-            ref, values = await book(lambda session: end_step(session, step, count, outcome))
-            await self._deciders.maintain(book)
-            return replace(_reply(step, ref, outcome, count), values=values)
-
-    async def end(self) -> None:
-        """End the page at once. Requests that wait for a yes are not sent."""
-        gate = self._window.settings.gate
-        async with nullcontext() if gate is None else gate.closing():
-            await self._browser.close(self._window)
-
-    async def _forget(self, book: SessionLease) -> None:
-        """Remove passwords that were just typed from earlier records."""
-        typed = self._secrets.typed
-        new, self._forgotten = typed[self._forgotten :], len(typed)
-        if new:
-            await book(lambda session: forget_typed(session, new))
-
-    def _refuse_repeated(self, call: PageCall) -> str:
-        """Return why a call is refused as a repetition; empty when it is allowed. Calls that only read always are."""
-        if all(isinstance(action, Find | Read | ExtractValues) for action in call.actions):
-            return ""
-        page = self._window.last
-        self._guard, verdict = self._guard.after(call.actions, page.fingerprint if page is not None else "")
-        return prompt("notice_tried", _PROMPTS) if verdict != "go" else ""
-
-    async def _perform(self, book: SessionLease, step: int, call: PageCall) -> Outcome:
-        """Perform the actions and look. A cancelled call leaves a step that says so."""
-        self._window.settings = replace(self._window.settings, budget=call.budget, keeps=True)
+        act = next((act for act in reversed(self._acts) if act.call == call), None)
+        if act is None:
+            raise Refused("another call came before the user's answer did, so nothing was sent")
+        self._acts.remove(act)
+        if not act.answer.done():
+            act.answer.set_result(agreed)
         try:
-            return await perform(self._window, call.actions, self._need, whole=bool(call.words.need))
+            shown = await act.work
         except anyio.get_cancelled_exc_class():
-            with anyio.CancelScope(shield=True):
-                said = prompt("notice_cancelled", _PROMPTS)
-                await book(lambda session: refuse_step(session, step, len(call.actions), said))
+            act.work.cancel()
             raise
+        return replace(shown, message=f"{shown.message}; {_ONCE}") if act.asked_again and agreed else shown
+
+    async def _do(self, lease: SessionLease, call: PageCall, ask: Ask | None) -> PageShown:
+        """Perform a call and show the page after it; `ask` asks the user about requests with effects."""
+        async with self._lock:
+            driver, settings = self._driver, self.window.settings
+            if settings.gate is not None:
+                settings.gate.ask = ask
+            if call.need or call.anew:
+                driver.need = call.need
+            _check_waits(call)
+            actions = await driver.hide_passwords(lease, call.actions, {})
+            held = self._refuse_repeated(actions)
+
+            def begin(session: Session) -> int:
+                scrub = self._secrets.scrub
+                return begin_step(session, call.why, actions, scrub, found=call.found, need=call.need)
+
+            self.window.settings = replace(settings, budget=call.budget, keeps=True)
+            allowed = () if held else actions
+            done = await driver.act(lease, begin, len(actions), allowed, held, whole=bool(call.need))
+            if done.outcome.kind in _UNSETTLED:
+                driver.tries.clear()
+            await self._deciders.maintain(lease)
+            return _show(done, len(actions))
+
+    def _refuse_repeated(self, actions: Sequence[PageAction]) -> str:
+        """Return why repeated actions are refused; empty when they are allowed, as those that only read always are."""
+        if all(isinstance(action, Find | Read | ExtractValues) for action in actions):
+            return ""
+        return prompt("notice_tried", _PROMPTS) if self._driver.judge_try(actions) != "go" else ""
 
 
 def _check_waits(call: PageCall) -> None:
@@ -302,11 +272,20 @@ def _check_waits(call: PageCall) -> None:
         raise InputError(f"these wait {waits:g} s in all, and one call may wait {WAITS:g}; wait again in the next")
 
 
-def _reply(step: int, ref: str, outcome: Outcome, asked: int) -> PageShown:
-    page = outcome.observation
-    done = sum(result.ok for result in outcome.results)
-    shown = PageShown(
-        step, outcome.kind, outcome.message, done, asked, ref=ref, downloads=outcome.downloads, notes=outcome.notes
-    )
+def _show(done: DrivenStep, asked: int) -> PageShown:
+    outcome, page = done.outcome, done.outcome.observation
     text = "\n\n".join(outcome.texts)
-    return shown if page is None else replace(shown, url=page.url, text=text, tokens=count_tokens(text))
+    return PageShown(
+        done.step,
+        outcome.kind,
+        outcome.message,
+        sum(result.ok for result in outcome.results),
+        asked,
+        page.url if page is not None else "",
+        done.ref,
+        text,
+        count(text),
+        done.values,
+        outcome.downloads,
+        outcome.notes,
+    )

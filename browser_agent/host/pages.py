@@ -1,31 +1,27 @@
-"""The open pages of one host, one for each session: which addresses may be opened, questions to the user that outlive a
-call, closing when unused.
-"""
+"""The open pages of one host, one for each session: which addresses may be opened, and closing when unused."""
 
 from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Coroutine
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-import anyio
-from pydantic import Field, TypeAdapter
-
-from browser_agent.actions import Navigate, PageAction
+from browser_agent.actions import Navigate
+from browser_agent.agent.agent import SharedBrowser
 from browser_agent.agent.result import Safety
 from browser_agent.agent.settings import BrowserChoice
 from browser_agent.browser.limits import Folders
-from browser_agent.host.page import BUDGET, NO_WORDS, Page, PageCall, PageReading, PageShown, SharedBrowser, Words
+from browser_agent.host.page import BUDGET, Page, PageCall, PageShown
 from browser_agent.network.effects import Asked
 from browser_agent.network.egress import Egress, is_link_local, is_public, origin_of
 from browser_agent.network.secrets import Secrets
-from ctxfold.errors import BrowserGone, CtxfoldError, InputError, PageUnreachable, Refused, UnknownPage
+from ctxfold.errors import BrowserGone, InputError, PageUnreachable, Refused, UnknownPage
 from ctxfold.models import Model, Roles
 from ctxfold.models.deciders.loop import SessionLease
 
@@ -99,109 +95,14 @@ def _is_private(host: str) -> bool:
     return not is_public(host)
 
 
-_ONCE = "the user is asked once a call, so ask for that in the next"
-
-
-@dataclass(slots=True, eq=False)
-class _Act:
-    """A running call and its question to the user; a second question in the same call counts as a no."""
-
-    call: PageCall
-    asked: Asked | None = None
-    again: bool = False
-    answer: asyncio.Future[bool] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
-    put: asyncio.Event = field(default_factory=asyncio.Event)
-    work: asyncio.Task[PageShown] = field(init=False)
-
-    async def ask(self, asked: Asked) -> bool:
-        """Put a question and wait for the answer."""
-        if self.asked is not None:
-            self.again = True
-            return False
-        self.asked = asked
-        self.put.set()
-        return await self.answer
-
-    def give(self, agreed: bool) -> None:
-        if not self.answer.done():
-            self.answer.set_result(agreed)
-
-
-class Waiting:
-    """The calls of `page` that wait for their user. A host may send the answer with a second call, so an act outlives
-    its first call.
-    """
-
-    def __init__(self, page: Page) -> None:
-        self._page = page
-        self._acts: list[_Act] = []
-
-    async def begin(self, book: SessionLease, call: PageCall) -> Asked | None:
-        """Perform a call until it ends or must ask the user; a call that already waits is not begun again.
-
-        Returns:
-            The question; None when there is none.
-        """
-        act = next((each for each in self._acts if each.call == call and each.asked is not None), None)
-        if act is None:
-            await self.give_up()
-            act = _Act(call)
-            act.work = asyncio.ensure_future(self._page.do(book, call, act.ask))
-            self._acts.append(act)
-            put = asyncio.ensure_future(act.put.wait())
-            try:
-                await asyncio.wait({act.work, put}, return_when=asyncio.FIRST_COMPLETED)
-            except anyio.get_cancelled_exc_class():
-                self._acts.remove(act)
-                act.work.cancel()
-                raise
-            finally:
-                put.cancel()
-        return act.asked
-
-    async def finish(self, call: PageCall, agreed: bool) -> PageShown:
-        """Give the user's answer to a call and return its result. Raises Refused: another call came before the answer,
-        so nothing was sent.
-        """
-        act = next((each for each in self._acts if each.call == call), None)
-        if act is None:
-            raise Refused("another call came before the user's answer did, so nothing was sent")
-        self._acts.remove(act)
-        act.give(agreed)
-        try:
-            shown = await act.work
-        except anyio.get_cancelled_exc_class():
-            act.work.cancel()
-            raise
-        return replace(shown, message=f"{shown.message}; {_ONCE}") if act.again and agreed else shown
-
-    async def give_up(self) -> None:
-        """Count every unanswered question as a no."""
-        acts, self._acts = self._acts, []
-        for act in acts:
-            act.give(False)
-        if acts:
-            await asyncio.wait({act.work for act in acts})
-            for act in acts:
-                if not act.work.cancelled():
-                    act.work.exception()  # its caller is gone; the log has its outcome
-
-
 MOST = 16
 """The most live pages; beyond it the page unused for longest is ended."""
 
 IDLE = 600.0
 """Seconds after which an unused page is ended."""
 
-MOST_ACTIONS = 20
-"""Most actions of one call."""
-
 PATIENCE = 40.0
 """Seconds a call waits for a browser that is being downloaded."""
-
-_ACTIONS: TypeAdapter[tuple[PageAction, ...]] = TypeAdapter(
-    tuple[Annotated[PageAction, Field(discriminator="kind")], ...]
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,12 +131,11 @@ class Pages:
         self._means = means
         self._reach = Reach(Egress.of(means.safety.allow), local=means.safety.local)
         self._secrets: dict[str, Secrets] = {}
-        self._browser = SharedBrowser(means.choice, self._reach.rule)
+        self._browser = SharedBrowser(means.choice)
         self._live: OrderedDict[str, Page] = OrderedDict()
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self._ending: set[asyncio.Task[None]] = set()
         self._starting: dict[str, asyncio.Task[Page]] = {}
-        self._waiting: dict[Page, Waiting] = {}
 
     def asks_to_open(self, url: str) -> Asked | None:
         """Return the question to ask before an address is opened; None for none.
@@ -271,7 +171,7 @@ class Pages:
         self._reach = self._reach.after_showing(url)
 
     async def open(
-        self, session: str, book: SessionLease, url: str, words: Words = NO_WORDS, agreed: Asked | None = None
+        self, session: str, lease: SessionLease, url: str, need: str, found: str, agreed: Asked | None = None
     ) -> PageShown:
         """Open an address in the session's page, which is made if there is none.
 
@@ -281,88 +181,55 @@ class Pages:
             PageUnreachable: no answer from there.
             BrowserError: there is no browser.
         """
-        page = await self._page_at(session, book, url, agreed)
-        shown = await self._do(session, page, book, PageCall(words, (Navigate(kind="navigate", url=url),), anew=True))
+        page = await self._page_at(session, lease, url, agreed)
+        call = PageCall((Navigate(kind="navigate", url=url),), "", need, found, anew=True)
+        await page.begin(lease, call)
+        shown = await self.finish(session, call)
         if shown.kind in ("unreachable", "not_possible"):
             raise PageUnreachable(f"it cannot be opened: {shown.message}; check the address, or try again")
         return shown
 
-    async def begin(
-        self, session: str, book: SessionLease, actions: Sequence[Mapping[str, Any]], words: Words = NO_WORDS
-    ) -> Asked | None:
-        """Perform actions on the session's page for a host that can ask its user; `finish` returns their result.
+    async def begin(self, session: str, lease: SessionLease, call: PageCall, can_ask: bool = False) -> Asked | None:
+        """Begin a call on the session's page; `finish` returns its result.
 
         Returns:
-            The question to answer before they go on; None when they are finished.
+            The question to answer before it goes on; None when it is finished, or when the host cannot ask its user.
 
         Raises:
-            ValidationError: not actions.
             UnknownPage: no page is open.
         """
-        call = PageCall(words, _validate_actions(actions))
-        page = await self._page_for(session, book, call.actions)
+        first = call.actions[0] if call.actions else None
+        if session not in self._live and isinstance(first, Navigate) and self.asks_to_open(first.url) is None:
+            page = await self._page_at(session, lease, first.url, None)
+        else:
+            page = self._open_page(session)
         self._touch(session)
-        return await self._waiting.setdefault(page, Waiting(page)).begin(book, call)
+        return await page.begin(lease, call, can_ask)
 
-    async def finish(
-        self, session: str, actions: Sequence[Mapping[str, Any]], words: Words = NO_WORDS, agreed: bool = False
-    ) -> PageShown:
-        """Give the user's answer to begun actions and show the page after them. Raises UnknownPage: the page is closed;
-        BrowserGone: the browser died.
+    async def finish(self, session: str, call: PageCall, agreed: bool = False) -> PageShown:
+        """Give the user's answer to a call that was begun, and show the page after it. Raises UnknownPage: the page is
+        closed; BrowserGone: the browser died.
         """
-        call, page = PageCall(words, _validate_actions(actions)), self._open_page(session)
-        return self._note(session, await self._waiting.setdefault(page, Waiting(page)).finish(call, agreed))
-
-    async def act(
-        self, session: str, book: SessionLease, actions: Sequence[Mapping[str, Any]], words: Words = NO_WORDS
-    ) -> PageShown:
-        """Perform actions on the session's page for a host that cannot ask its user, and show the page after them.
-
-        Raises:
-            ValidationError: not actions.
-            UnknownPage: no page is open.
-            BrowserGone: the browser died.
-        """
-        call = PageCall(words, _validate_actions(actions))
-        return await self._do(session, await self._page_for(session, book, call.actions), book, call)
-
-    async def read(self, session: str, book: SessionLease, reading: PageReading) -> PageShown:
-        """Show the session's page, or a part of it, without acting on it.
-
-        Raises:
-            InputError: contradicting wishes.
-            ValidationError: not a ref.
-            UnknownPage: no page is open.
-            BrowserGone: the browser died.
-        """
-        return await self._do(session, self._open_page(session), book, reading.call)
-
-    async def close(self) -> None:
-        """End every page at once, also those that are being opened."""
-        self._live.clear()
-        for starting in tuple(self._starting.values()):
-            starting.cancel()
-            with suppress(asyncio.CancelledError, CtxfoldError):
-                await starting
-        for timer in self._timers.values():
-            timer.cancel()
-        await self._browser.end()
-        if self._ending:
-            await asyncio.wait(set(self._ending))
-
-    async def _do(self, session: str, page: Page, book: SessionLease, call: PageCall) -> PageShown:
-        if page in self._waiting:
-            await self._waiting[page].give_up()
-        return self._note(session, await page.do(book, call))
-
-    def _note(self, session: str, shown: PageShown) -> PageShown:
-        """Remember the page that a call shows. Raises BrowserGone: the browser died."""
+        shown = await self._open_page(session).finish(call, agreed)
         self.note_shown(shown.url)
         if shown.kind == "browser_gone":
             self._drop(session)
             raise BrowserGone(shown.message)
         self._touch(session)
         return shown
+
+    async def close(self) -> None:
+        """End every page at once, also those that are being opened."""
+        self._live.clear()
+        for starting in tuple(self._starting.values()):
+            starting.cancel()
+        for timer in self._timers.values():
+            timer.cancel()
+        if self._starting:
+            await asyncio.wait(set(self._starting.values()))
+        await self._browser.close(at_once=True)
+        if self._ending:
+            await asyncio.wait(set(self._ending))
 
     def _open_page(self, session: str) -> Page:
         page = self._live.get(session)
@@ -372,84 +239,83 @@ class Pages:
             )
         return page
 
-    async def _page_for(self, session: str, book: SessionLease, actions: Sequence[PageAction]) -> Page:
-        """Return the session's page, or a new one if the first action opens an address without a question. Raises
-        UnknownPage: neither.
-        """
-        first = actions[0]
-        if session in self._live or not isinstance(first, Navigate) or self.asks_to_open(first.url) is not None:
-            return self._open_page(session)
-        return await self._page_at(session, book, first.url, None)
-
-    async def _page_at(self, session: str, book: SessionLease, url: str, agreed: Asked | None) -> Page:
-        """Return the session's page, or a new one, that may open an address."""
-        private = self.admit(url, agreed)
-        await book(lambda handle: handle.tip)  # a session that is not there opens no browser
-        page = await self._page(session)
-        if private:
-            page.permit(url)
-        return page
-
-    async def _page(self, session: str) -> Page:
-        """Return the session's page, which is started if there is none. A long start goes on after the call has
+    async def _page_at(self, session: str, lease: SessionLease, url: str, agreed: Asked | None) -> Page:
+        """Return the session's page, or a new one, that may open an address. A long start goes on after the call has
         returned.
 
         Raises:
-            BrowserGone: it is not ready yet.
+            BrowserGone: the browser is not ready yet.
             BrowserError: there is no browser.
         """
+        private = self.admit(url, agreed)
+        await lease(lambda handle: handle.tip)  # a session that is not there opens no browser
         if session not in self._live:
             starting = self._starting.get(session)
             if starting is None:
                 starting = self._starting[session] = asyncio.ensure_future(self._start_page(session))
-                starting.add_done_callback(partial(self._take_in, session))
+                starting.add_done_callback(partial(self._add_page, session))
             await asyncio.wait({starting}, timeout=PATIENCE)
             if not starting.done():
                 raise BrowserGone("a browser is being fetched and is not ready yet; that takes a minute or two")
             starting.result()
         self._touch(session)
-        return self._live[session]
-
-    def _take_in(self, session: str, started: asyncio.Task[Page]) -> None:
-        """Add a started page to the live ones, even if its call was cancelled, so that it will be ended."""
-        del self._starting[session]
-        if started.cancelled() or started.exception() is not None:
-            return
-        self._live.setdefault(session, started.result())
-        self._touch(session)
-        unused = next((name for name, page in self._live.items() if name != session and not page.busy), None)
-        if len(self._live) > MOST and unused is not None:
-            self._drop(unused)
+        page = self._live[session]
+        if private:
+            page.browser.permit(url)
+        return page
 
     async def _start_page(self, session: str) -> Page:
         means = self._means
         secrets = self._secrets.setdefault(session, Secrets(means.safety.secrets))
-        folders, gate = Folders(means.downloads / session, means.uploads), means.safety.gate(None, model_drives=True)
-        window = await self._browser.open(folders, BUDGET, secrets, gate)
-        return Page(self._browser, window, secrets, means.folder)
+        browser = await self._browser.start(self._reach.rule)
+        window = await browser.window(
+            storage_state=means.choice.storage_state,
+            folders=Folders(means.downloads / session, means.uploads),
+            budget=BUDGET,
+            secrets=secrets,
+            gate=means.safety.gate(None, model_drives=True),
+        )
+        return Page(browser, window, secrets, means.folder)
+
+    def _add_page(self, session: str, started: asyncio.Task[Page]) -> None:
+        """Add a started page to the live ones, even if its call was cancelled, so that it will be ended."""
+        del self._starting[session]
+        if not started.cancelled() and started.exception() is None:
+            self._live[session] = started.result()
+            self._touch(session)
+        unused = next((name for name, page in self._live.items() if name != session and not page.busy), None)
+        if len(self._live) > MOST and unused is not None:
+            self._drop(unused)
+        self._end_later(self._end_if_unused())
 
     def _touch(self, session: str) -> None:
+        """Begin the time anew after which an unused page is ended."""
         if session in self._live:
             self._live.move_to_end(session)
-            with suppress(KeyError):
-                self._timers.pop(session).cancel()
+            if session in self._timers:
+                self._timers[session].cancel()
             self._timers[session] = asyncio.get_running_loop().call_later(IDLE, self._drop, session)
 
     def _drop(self, session: str) -> None:
         """End a page while others go on."""
         page = self._live.pop(session, None)
-        timer = self._timers.pop(session, None)
-        if timer is not None:
-            timer.cancel()
         if page is not None:
-            self._waiting.pop(page, None)
-            task = asyncio.ensure_future(page.end())
-            self._ending.add(task)
-            task.add_done_callback(self._ending.discard)
+            self._timers.pop(session).cancel()
+            self._end_later(self._end_page(page))
 
+    def _end_later(self, ending: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.ensure_future(ending)
+        self._ending.add(task)
+        task.add_done_callback(self._ending.discard)
 
-def _validate_actions(actions: Sequence[Mapping[str, Any]]) -> tuple[PageAction, ...]:
-    """Read actions that a host sent. Raises InputError: none or too many; ValidationError: not an action."""
-    if not 1 <= len(actions) <= MOST_ACTIONS:
-        raise InputError(f"give 1 to {MOST_ACTIONS} actions, not {len(actions)}")
-    return _ACTIONS.validate_python(list(actions))
+    async def _end_page(self, page: Page) -> None:
+        """End a page at once, and the browser with the last. Requests that wait for a yes are not sent."""
+        gate = page.window.settings.gate
+        async with nullcontext() if gate is None else gate.closing():
+            if self._live or self._starting:
+                await page.window.close()
+            await self._end_if_unused()
+
+    async def _end_if_unused(self) -> None:
+        if not (self._live or self._starting):
+            await self._browser.close(at_once=True)

@@ -9,14 +9,14 @@ import secrets
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Any, Literal
 
 import anyio
 
 from browser_agent.agent.agent import BrowserAgent
-from browser_agent.agent.journal import forget_typed
 from browser_agent.agent.result import RunResult, Status, StepTaken
 from browser_agent.agent.settings import Keeping, RunLimits, Watching
+from browser_agent.agent.steps import forget_typed
 from browser_agent.host.pages import Means, Pages
 from browser_agent.network.effects import Asked
 from browser_agent.network.secrets import Secrets
@@ -48,14 +48,6 @@ _NAME = 46
 
 
 @dataclass(frozen=True, slots=True)
-class Errand:
-    """The task of a run. `start_url`: the page to begin on; empty when a model finds its own."""
-
-    task: str
-    start_url: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class RunStatus:
     """The state of a run.
 
@@ -76,22 +68,26 @@ class RunStatus:
     error: BaseException | None = None
 
 
-Told = Callable[[RunStatus], Awaitable[None]]
+Progress = Callable[[RunStatus], Awaitable[None]]
 """Called with a run's state at every step and at least every `BEAT` seconds."""
 
 
 @dataclass(slots=True)
 class _Run:
-    """One run: its state, an event for changes, its task, and the task that records its end."""
+    """One run: its state, an event for changes, the task that carries it out, and the one that records its end."""
 
-    standing: RunStatus
+    status: RunStatus
     agent: BrowserAgent
     news: asyncio.Event = field(default_factory=asyncio.Event)
     work: asyncio.Task[RunResult] = field(init=False)
-    followed: asyncio.Task[None] = field(init=False)
+    recorded: asyncio.Task[None] = field(init=False)
 
-    def update(self, standing: RunStatus) -> None:
-        self.standing = standing
+    @property
+    def is_running(self) -> bool:
+        return self.status.status == "running"
+
+    def update(self, **changes: Any) -> None:
+        self.status = replace(self.status, **changes)
         self.news.set()
 
 
@@ -108,24 +104,32 @@ class Runs:
         self._ending: set[asyncio.Task[None]] = set()
 
     async def browse(
-        self, session: str, book: SessionLease, errand: Errand, agreed: Asked | None, told: Told
+        self, session: str, lease: SessionLease, task: str, start_url: str, agreed: Asked | None, report: Progress
     ) -> RunStatus:
         """Begin a run and wait for it a while. Cancelling the call cancels the run.
+
+        Args:
+            session: the session that asks for the run.
+            lease: runs work on it.
+            task: the task of the run.
+            start_url: the page to begin on; empty when a model finds its own.
+            agreed: the question on that page which the user said yes to.
+            report: called with the state of the run as it changes.
 
         Raises:
             InputError: no task, no start page, or too many runs.
             Refused: its address may not be opened.
             UnknownSession: there is no such session.
         """
-        run = await self._begin(session, book, errand, agreed)
+        run = await self._begin(session, lease, task, start_url or None, agreed)
         try:
-            return await self._wait(run, told)
+            return await self._wait(run, report)
         except anyio.get_cancelled_exc_class():
             with anyio.CancelScope(shield=True):
                 await self._cancel(run)
             raise
 
-    async def status(self, name: str, cancel: bool, told: Told) -> RunStatus:
+    async def status(self, name: str, cancel: bool, report: Progress) -> RunStatus:
         """Return a run's state when it has ended, or after a while. Raises UnknownRun: this process has no run of that
         name.
         """
@@ -137,113 +141,101 @@ class Runs:
             )
         if cancel:
             await self._cancel(run)
-            return run.standing
-        return await self._wait(run, told)
+            return run.status
+        return await self._wait(run, report)
 
     async def close(self) -> None:
         """End every run at once."""
         async with anyio.create_task_group() as tasks:
             for run in self._runs.values():
                 tasks.start_soon(self._cancel, run)
-        left = {*self._ending, *(run.followed for run in self._runs.values())}
+        left = {*self._ending, *(run.recorded for run in self._runs.values())}
         if left:
             await asyncio.wait(left, timeout=_LAST)
 
-    async def _begin(self, session: str, book: SessionLease, errand: Errand, agreed: Asked | None) -> _Run:
-        task, start_url = Secrets(self._means.safety.secrets).scrub(errand.task.strip()), errand.start_url or None
+    async def _begin(
+        self, session: str, lease: SessionLease, task: str, start_url: str | None, agreed: Asked | None
+    ) -> _Run:
+        means = self._means
+        task = Secrets(means.safety.secrets).scrub(task.strip())
         if not task:
             raise InputError("there is no task; say in a sentence what is wanted")
         if start_url is None and self._model == EXPLORER:
             raise InputError("no model drives here, and the explorer needs a page to start from: give start_url")
-        if sum(one.standing.status == "running" for one in self._runs.values()) >= MOST:
+        if sum(run.is_running for run in self._runs.values()) >= MOST:
             raise InputError(f"{MOST} runs are under way; wait for one, or cancel one, with browse_status")
         if start_url is not None:
             self._pages.admit(start_url, agreed)
         name = f"{session[:_NAME]}-{secrets.token_hex(8)}"
         asked = {"task": task, "session": name, **({"start_url": start_url} if start_url else {})}
-        step = await book(
+        step = await lease(
             lambda handle: handle.record_step("", calls=[{"name": "browse", "args": asked, "id": name}]).step
         )
-        means = self._means
-        keeping = Keeping(name, self._store, folder=means.folder)
-        agent = BrowserAgent(
-            self._model,
-            limits=self._limits,
-            browser=means.choice,
-            keeping=keeping,
-            safety=replace(means.safety, trust_start=False),
-        )
-        run = _Run(RunStatus(name), agent)
-        self._runs[name] = run
-        over = [old for old, one in self._runs.items() if one.standing.status != "running"]
-        for old in over[: max(0, len(self._runs) - _REMEMBERED)]:
+        keeping, safety = Keeping(name, self._store, folder=means.folder), replace(means.safety, trust_start=False)
+        agent = BrowserAgent(self._model, limits=self._limits, browser=means.choice, keeping=keeping, safety=safety)
+        run = self._runs[name] = _Run(RunStatus(name), agent)
+        ended = [old for old, run in self._runs.items() if not run.is_running]
+        for old in ended[: max(0, len(self._runs) - _REMEMBERED)]:
             del self._runs[old]
-        run.work = asyncio.ensure_future(self._carry_out(run, Errand(task, start_url or "")))
-        run.followed = asyncio.ensure_future(self._follow(run, book, step))
+        run.work = asyncio.ensure_future(self._carry_out(run, task, start_url))
+        run.recorded = asyncio.ensure_future(self._record_end(run, lease, step))
         return run
 
-    async def _carry_out(self, run: _Run, errand: Errand) -> RunResult:
-        def took(taken: StepTaken) -> None:
+    async def _carry_out(self, run: _Run, task: str, start_url: str | None) -> RunResult:
+        def take_step(taken: StepTaken) -> None:
             self._pages.note_shown(taken.url)
-            doing = cut(clean(taken.did), _LONGEST)
-            run.update(replace(run.standing, steps=run.standing.steps + 1, doing=doing))
+            run.update(steps=run.status.steps + 1, doing=cut(clean(taken.did), _LONGEST))
 
         async with run.agent as agent:
-            return await agent.run(errand.task, errand.start_url or None, watching=Watching(step=took))
+            return await agent.run(task, start_url, watching=Watching(step=take_step))
 
-    async def _follow(self, run: _Run, book: SessionLease, step: int) -> None:
+    async def _record_end(self, run: _Run, lease: SessionLease, step: int) -> None:
         """Wait for a run's end, and record it in the session that asked for the run."""
         await asyncio.wait({run.work})
         if run.work.cancelled():
-            run.update(replace(run.standing, status="cancelled"))
-        elif (error := run.work.exception()) is not None:
-            cancelled = run.standing.status == "cancelled"  # it failed because we ended its browser
-            run.update(run.standing if cancelled else replace(run.standing, status="failed", error=error))
-        else:
+            run.update(status="cancelled")
+        elif (error := run.work.exception()) is None:
             result = run.work.result()
-            run.update(replace(run.standing, status=result.status, steps=result.steps, result=result))
-        typed = run.agent.typed
+            run.update(status=result.status, steps=result.steps, result=result)
+        elif run.is_running:  # else it was cancelled, and failed because we ended its browser
+            run.update(status="failed", error=error)
 
         def write_ending(handle: Session) -> None:
-            forget_typed(handle, typed)
-            handle.record_result(step, run.standing.run, describe_ending(run.standing), origin="page")
+            forget_typed(handle, run.agent.typed)
+            handle.record_result(step, run.status.run, describe_ending(run.status), origin="page")
 
-        await book(write_ending)
+        await lease(write_ending)
 
-    async def _wait(self, run: _Run, told: Told) -> RunStatus:
-        until = asyncio.get_running_loop().time() + PATIENCE
-        await told(run.standing)
-        while run.standing.status == "running":
-            left = until - asyncio.get_running_loop().time()
-            if left <= 0:
-                break
-            run.news.clear()
-            with anyio.move_on_after(min(left, BEAT)):
-                await run.news.wait()
-            await told(run.standing)
-        if run.standing.status != "running":
-            await asyncio.wait({run.followed}, timeout=_LEAVING)  # its end is being recorded
-        return run.standing
+    async def _wait(self, run: _Run, report: Progress) -> RunStatus:
+        """Report a run until it ends or the patience of a call is over."""
+        with anyio.move_on_after(PATIENCE):
+            while run.is_running:
+                await report(run.status)
+                run.news.clear()
+                with anyio.move_on_after(BEAT):
+                    await run.news.wait()
+        await report(run.status)
+        if not run.is_running:
+            await asyncio.wait({run.recorded}, timeout=_LEAVING)
+        return run.status
 
     async def _cancel(self, run: _Run) -> None:
         """End a run and its browser at once; its state says so before the browser is gone."""
-        if run.standing.status != "running":
-            return
-        run.work.cancel()
-        run.update(replace(run.standing, status="cancelled"))
-        ending = asyncio.ensure_future(run.agent.end())
-        self._ending.add(ending)
-        ending.add_done_callback(self._ending.discard)
-        await asyncio.wait({run.followed}, timeout=_AT_ONCE)
+        if run.is_running:
+            run.work.cancel()
+            run.update(status="cancelled")
+            ending = asyncio.ensure_future(run.agent.end())
+            self._ending.add(ending)
+            ending.add_done_callback(self._ending.discard)
+            await asyncio.wait({run.recorded}, timeout=_AT_ONCE)
 
 
-def describe_ending(standing: RunStatus) -> str:
+def describe_ending(status: RunStatus) -> str:
     """Describe how a run ended, as its session records it."""
-    result, error = standing.result, standing.error
+    result = status.result
     if result is None:
-        return f"{standing.status} after {counted(standing.steps, 'step')}" + (
-            f": {error}" if isinstance(error, CtxfoldError) else ""
-        )
+        error = f": {status.error}" if isinstance(status.error, CtxfoldError) else ""
+        return f"{status.status} after {counted(status.steps, 'step')}{error}"
     lines = [result.answer or f"{result.status}: {result.reason}"]
     lines += [
         f"“{source.quote}” ({source.url} {source.ref} in {result.session})"

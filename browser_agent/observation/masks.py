@@ -9,7 +9,7 @@ from typing import Any
 
 from playwright.async_api import ElementHandle, Error, Frame, Locator, Page
 
-from ctxfold.log.page import split, unquoted
+from ctxfold.log.page import split, unquote
 
 MASK = "••••••••"
 """The text shown for a password of any length."""
@@ -76,7 +76,7 @@ def mask_passwords(yaml: str, secrets: Sequence[str], *, every_field: bool) -> s
             within = key.partition(" ")[0] in _ROLES
             inside = depth if within else None
             named = within and is_called_password(key)
-        if within and value and (every_field or named or _squeeze(unquoted(value)) in known):
+        if within and value and (every_field or named or _squeeze(unquote(value)) in known):
             lines[number] = line[: len(line) - len(value)] + MASK
     return "\n".join(lines)
 

@@ -7,20 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ctxfold.cli.options import (
-    escape_controls,
-    format_place,
-    model_option,
-    print_json,
-    print_text,
-    session_command,
-    show_note,
-)
+from ctxfold.cli.options import Answer, format_place, model_option, session_command, show_note
 from ctxfold.errors import InputError
 
 if TYPE_CHECKING:
     from ctxfold import Event, Session
-    from ctxfold.decisions.refactor import Operator
     from ctxfold.session.branches import Move, Wish
     from ctxfold.workspace import Action
 
@@ -39,71 +30,45 @@ def ask_decider(model: str | None, decision: str, session: Session, *arguments: 
     return decided.made
 
 
+_query_option = click.option("--query", metavar="MESSAGE", help="List the branches, those most like it first.")
+
+
 @session_command
 @click.argument("name", required=False)
 @click.option("--at", metavar="STEP", help="The last step the new branch keeps; the end of this branch if not said.")
-@click.option("--query", metavar="MESSAGE", help="List the branches, those most like the message first; nothing moves.")
-@click.option("--topic", is_flag=True, help="Begin a topic.")
-@click.option("--rename", is_flag=True, help="Give this branch the name.")
+@_query_option
+@click.option("--topic", "action", flag_value="new_topic", help="Begin a topic.")
+@click.option("--rename", "action", flag_value="rename", help="Give this branch the name.")
 @model_option
 def branch(
-    session: Session,
-    name: str | None,
-    at: str | None,
-    query: str | None,
-    topic: bool,
-    rename: bool,
-    model: str | None,
-    as_json: bool,
-) -> None:
+    session: Session, name: str | None, at: str | None, query: str | None, action: Wish | None, model: str | None
+) -> Answer:
     """Make a branch of a session, called NAME.
 
     The new branch keeps the path up to a step and copies nothing; `ctxfold switch` goes back, `ctxfold undo` takes the
     move back.
     """
-    if sum((topic, rename, query is not None)) > 1:
-        raise InputError("--topic, --rename and --query do not go together: give one of them")
-    if query is not None and (name or at):
-        raise InputError("--query only lists branches: leave NAME and --at out")
-    if at and (topic or rename):
-        raise InputError("--at says where a new branch turns off: leave it out beside --topic and --rename")
-    if rename and name is None:
-        raise InputError("--rename needs the new NAME: ctxfold branch SESSION NAME --rename")
-    action: Wish = "auto" if query is not None else "new_topic" if topic else "rename" if rename else "create"
-    moved = session.branch(action, None, at, name) if query is None else ask_decider(model, "branch", session, query)
-    _show(session.name, moved, as_json)
+    wish = action or ("create" if query is None else "auto")
+    if wish == "auto" and not (name or at):
+        return _describe_move(session, ask_decider(model, "branch", session, query))
+    return _describe_move(session, session.branch(wish, query, at, name))
 
 
 @session_command
 @click.argument("name", required=False)
-@click.option("--query", metavar="MESSAGE", help="List the branches, those most like the message first; nothing moves.")
-def switch(session: Session, name: str | None, query: str | None, as_json: bool) -> None:
+@_query_option
+def switch(session: Session, name: str | None, query: str | None) -> Answer:
     """Go to the branch NAME of a session, whatever its topic.
 
     What is recorded and shown next is of that branch; `ctxfold tree` shows them all.
     """
-    if (name is None) == (query is None):
-        raise InputError(
-            "give either the NAME of a branch to go to, or --query to see which branches a message is like"
-        )
-    moved = session.branch("switch", to=name) if query is None else session.branch("auto", query)
-    _show(session.name, moved, as_json)
+    if name is None and query is None:
+        raise InputError("give the NAME of a branch to go to, or --query to see which branches a message is like")
+    return _describe_move(session, session.branch("switch" if query is None else "auto", query, to=name))
 
 
-def _show(session: str, moved: Move, as_json: bool) -> None:
-    if as_json:
-        print_json(moved)
-        return
-    for each in moved.ranked:
-        said = each.said if len(each.said) <= _SAID else f"{each.said[:_SAID]}…"
-        click.echo(escape_controls(f"{each.score:.2f}  {each.name}  {said}"))
-    why = f" ({moved.reason})" if moved.reason else ""
-    where = format_place(moved.branch, moved.tip, moved.topic)
-    click.echo(escape_controls(f"{_DONE[moved.action]}{why}: {where}"))
-    if moved.ranked:
-        click.echo(f"to go to another: ctxfold switch {session} NAME", err=True)
-
-
+_SAID = 80
+"""Characters of a branch's last message that a line shows."""
 _DONE: dict[Action, str] = {
     "continue": "nothing moved",
     "create": "new branch",
@@ -113,61 +78,53 @@ _DONE: dict[Action, str] = {
 }
 
 
-_SAID = 80
-"""Characters of a branch's last message that a line shows."""
+def _describe_move(session: Session, move: Move) -> Answer:
+    """The branches that were ranked, what was done, and where the session is now."""
+    lines = []
+    for ranked in move.ranked:
+        said = ranked.said if len(ranked.said) <= _SAID else f"{ranked.said[:_SAID]}…"
+        lines.append(f"{ranked.score:.2f}  {ranked.name}  {said}")
+    why = f" ({move.reason})" if move.reason else ""
+    lines.append(f"{_DONE[move.action]}{why}: {format_place(move.branch, move.tip, move.topic)}")
+    notes = [f"to go to another: ctxfold switch {session.name} NAME"] if move.ranked else []
+    return Answer(move, lines, notes=notes)
 
 
 @session_command
-@click.argument("lines", metavar="[REF]...", nargs=-1)
+@click.argument("refs", metavar="[REF]...", nargs=-1)
 @click.option("--need", metavar="WORDS", help="What is wanted; the to-do and the latest message if not said.")
 @click.option("--budget", type=int, default=400, show_default=True, metavar="TOKENS", help="The most all may cost.")
 @model_option
-def extract(
-    session: Session,
-    lines: tuple[str, ...],
-    need: str | None,
-    budget: int,
-    model: str | None,
-    as_json: bool,
-) -> None:
+def extract(session: Session, refs: tuple[str, ...], need: str | None, budget: int, model: str | None) -> Answer:
     """Put exact lines of the log at the end of the view, and print them.
 
     Refs such as s12:40-80 choose lines; with none, those that serve the to-do, the latest message and the constraints
     are found.
     """
-    chosen = [{"ref": ref} for ref in lines]
-    made = session.extract(need, chosen, budget) if chosen else ask_decider(model, "extract", session, need, budget)
-    if as_json:
-        print_json(made)
-        return
-    for each in made.extracts:
-        print_text(f"{each.ref}\n{each.text}")
-    for what, number in made.counts:
-        click.echo(f"{number} {what}", err=True)
-    if not made.extracts:
-        click.echo(f"nothing in {session.name} serves that: try other words, or a ref", err=True)
+    if refs:
+        extraction = session.extract(need, [{"ref": ref} for ref in refs], budget)
+    else:
+        extraction = ask_decider(model, "extract", session, need, budget)
+    notes = [f"{number} {what}" for what, number in extraction.counts]
+    if not extraction.extracts:
+        notes.append(f"nothing in {session.name} serves that: try other words, or a ref")
+    return Answer(
+        extraction, text="".join(f"{found.ref}\n{found.text}\n" for found in extraction.extracts), notes=notes
+    )
 
 
 @session_command
 @click.option("--first", metavar="STEP", help="The first step; the last alone if not said.")
 @click.option("--last", metavar="STEP", help="The last step; the latest if not said.")
-@click.option(
-    "--summary", metavar="TEXT", help="What replaces the steps; the model or the embedded folder writes it if not said."
-)
+@click.option("--summary", metavar="TEXT", help="What replaces the steps, if you write it yourself.")
 @model_option
-def fold(
-    session: Session,
-    first: str | None,
-    last: str | None,
-    summary: str | None,
-    model: str | None,
-    as_json: bool,
-) -> None:
+def fold(session: Session, first: str | None, last: str | None, summary: str | None, model: str | None) -> Answer:
     """Fold steps of a session into one block.
 
     The view keeps the user's words, and facts that later steps refer to, next to the summary. The log keeps everything,
     and `ctxfold undo` takes a fold back.
     """
+    from ctxfold.decisions.marks import name_marks
     from ctxfold.log import parse_step
     from ctxfold.workspace import spans
 
@@ -175,22 +132,10 @@ def fold(
         raise InputError("a model writes its own summary: leave --summary out, or leave --model out")
     start, end = (None if step is None else parse_step(step) for step in (first, last))
     tile = ask_decider(model, "fold", session, start, end) if summary is None else session.fold(summary, start, end)
-    if as_json:
-        print_json(tile)
-        return
-    click.echo(escape_controls(f"{tile.id} stands for {spans(tile.steps)}: {tile.tokens:,} tokens, raw {tile.raw:,}"))
-
-
-def find_operator(name: str) -> Operator | None:
-    """Return the operator of that name; None for `auto`. Raises InputError: an unknown name."""
-    from ctxfold.decisions.refactor import OPERATORS
-
-    if name == "auto":
-        return None
-    for operator in OPERATORS:
-        if operator == name:
-            return operator
-    raise InputError(f"no operator {name!r}; use auto or one of {', '.join(OPERATORS)}")
+    notes = [f"not in the log, and marked so: {name_marks(tile.marks)}"] if tile.marks else []
+    return Answer(
+        tile, [f"{tile.id} stands for {spans(tile.steps)}: {tile.tokens:,} tokens, raw {tile.raw:,}"], notes=notes
+    )
 
 
 _OPERATORS = (
@@ -204,72 +149,54 @@ _OPERATORS = (
 @click.option("--text", help="What the operator puts in place; the embedded rules write it if not said.")
 @model_option
 @click.option("--dry-run", is_flag=True, help="Only show what would change.")
-def refactor(session: Session, operator: str, text: str | None, model: str | None, dry_run: bool, as_json: bool) -> int:
+def refactor(session: Session, operator: str, text: str | None, model: str | None, dry_run: bool) -> Answer:
     """Mend the view of a session that went bad.
 
     The log keeps everything; `ctxfold undo` takes a refactoring back. What does not pass its checks is not applied: the
     command ends with 1 and says why. Without a model the router looks for exact repetition and the high-water mark
     alone, and leaves a healthy history as it is.
     """
+    from ctxfold.decisions.refactor import read_operator
+
     if text is None and not dry_run:
-        done = ask_decider(model, "refactor", session, find_operator(operator))
+        chosen = read_operator(operator)
+        done = ask_decider(model, "refactor", session, None if chosen == "auto" else chosen)
     elif model is None:
-        done = session.refactor(find_operator(operator) or "auto", text, dry_run=dry_run)
+        done = session.refactor(operator, text, dry_run=dry_run)
     else:
         raise InputError("a model writes its own text: leave --text and --dry-run out, or leave --model out")
-    if as_json:
-        print_json({**asdict(done), "diff": done.diff, "dry_run": dry_run})
-    elif done.operator == "none":
-        click.echo(f"left alone: {done.reason}")
-    elif done.refused:
-        click.echo(f"{done.operator} refused, nothing changed: {done.why}", err=True)
-    else:
-        before, after = done.tokens
-        what = f"{'would apply' if dry_run else 'applied'} {done.operator}: {done.reason}"
-        click.echo(escape_controls(f"{what}; view {before:,} tokens before, {after:,} after"))
-        print_text(done.diff)
-    return int(done.refused)
+    value = {**asdict(done), "diff": done.diff, "dry_run": dry_run}
+    if done.operator == "none":
+        return Answer(value, [f"left alone: {done.reason}"])
+    if done.refused:
+        return Answer(value, notes=[f"{done.operator} refused, nothing changed: {done.why}"], code=1)
+    before, after = done.tokens
+    what = f"{'would apply' if dry_run else 'applied'} {done.operator}: {done.why}"
+    return Answer(value, [f"{what}; view {before:,} tokens before, {after:,} after"], text=f"{done.diff}\n")
 
 
 @session_command
 @click.option("--plan", is_flag=True, help="Let a model write it from what was said and done since the last plan.")
 @model_option
 @click.option("--summary", metavar="TEXT", help="Write the dialogue so far in words.")
-@click.option("--add", "added", multiple=True, metavar="TEXT", help="Add an item; may be given several times.")
+@click.option("--add", multiple=True, metavar="TEXT", help="Add an item; may be given several times.")
 @click.option("--done", multiple=True, metavar="ID[=REF]", help="Close an item, with the ref that shows it is done.")
 @click.option("--drop", multiple=True, metavar="ID[=REF]", help="Drop an item, with the ref of the user's words.")
-@click.option(
-    "--constraint",
-    "constraints",
-    multiple=True,
-    metavar="[ID=]TEXT",
-    help="Add what must hold; ID=TEXT replaces one, ID= lifts it.",
-)
-@click.option("--decision", "decisions", multiple=True, metavar="[ID=]TEXT", help="Add what was decided; ID as above.")
-def todo(
-    session: Session,
-    plan: bool,
-    model: str | None,
-    summary: str | None,
-    added: tuple[str, ...],
-    done: tuple[str, ...],
-    drop: tuple[str, ...],
-    constraints: tuple[str, ...],
-    decisions: tuple[str, ...],
-    as_json: bool,
-) -> None:
+@click.option("--constraint", multiple=True, metavar="[ID=]TEXT", help="Add what must hold; ID=TEXT replaces one.")
+@click.option("--decision", multiple=True, metavar="[ID=]TEXT", help="Add what was decided; ID= lifts one.")
+def todo(session: Session, plan: bool, model: str | None, summary: str | None, **entries: tuple[str, ...]) -> Answer:
     """Show and change a session's to-do, constraints and decisions.
 
     Entries are never deleted; `ctxfold undo` takes a change back.
     """
     from ctxfold.decisions.register import parse_statements
 
-    entries: list[str | dict[str, str]] = [*added]
-    entries += [_close(entry, "done") for entry in done]
-    entries += [_close(entry, "dropped") for entry in drop]
-    held, settled = parse_statements(constraints, "c"), parse_statements(decisions, "d")
-    if summary is not None or entries or held or settled:
-        session.plan(summary, entries, held, settled)
+    items: list[str | dict[str, str]] = [*entries["add"]]
+    items += [_close_item(entry, "done") for entry in entries["done"]]
+    items += [_close_item(entry, "dropped") for entry in entries["drop"]]
+    constraints, decisions = parse_statements(entries["constraint"], "c"), parse_statements(entries["decision"], "d")
+    if summary is not None or items or constraints or decisions:
+        session.plan(summary, items, constraints, decisions)
     elif plan:
         from ctxfold.models import helpers
 
@@ -277,53 +204,46 @@ def todo(
             show_note("no model is set to plan with: give --add, --done, --drop, --constraint or --decision")
         ask_decider(model, "plan", session)
     intent = session.intent
-    if as_json:
-        print_json(intent)
-        return
-    for item in intent.items:
-        shown = f"  [{' '.join(item.evidence)}]" if item.evidence else ""
-        click.echo(escape_controls(f"{item.id}  {item.state:<7}  {' '.join(item.text.split())}{shown}"))
-    for each in (*intent.constraints, *intent.decisions):
-        state = f"superseded by {each.superseded_by}" if each.superseded_by else "lifted" if each.lifted else "holds"
-        click.echo(
-            escape_controls(
-                f"{each.id}  {state:<7}  {' '.join(each.text.split())}{f'  [{each.ref}]' if each.ref else ''}"
-            )
-        )
-    if not (intent.items or intent.constraints or intent.decisions):
-        click.echo(
-            f"nothing is written for {session.name}: give --add, --constraint or --decision with its words", err=True
-        )
+    rows: list[tuple[str, str, str, str]] = []
+    rows += [(item.id, item.state, item.text, " ".join(item.evidence)) for item in intent.items]
+    for bound in (*intent.constraints, *intent.decisions):
+        lifted = "lifted" if bound.lifted else "holds"
+        state = f"superseded by {bound.superseded_by}" if bound.superseded_by else lifted
+        rows.append((bound.id, state, bound.text, bound.ref))
+    lines = [
+        f"{name}  {state:<7}  {' '.join(text.split())}{f'  [{refs}]' if refs else ''}"
+        for name, state, text, refs in rows
+    ]
+    nothing = f"nothing is written for {session.name}: give --add, --constraint or --decision with its words"
+    return Answer(intent, lines, notes=[] if rows else [nothing])
 
 
-def _close(entry: str, state: str) -> dict[str, str]:
+def _close_item(entry: str, state: str) -> dict[str, str]:
+    """The change of the register that `ID` or `ID=REF` stands for."""
     name, _, ref = entry.partition("=")
     return {"id": name, "state": state, **({"evidence": ref} if ref else {})}
 
 
 @session_command
-def redo(session: Session, as_json: bool) -> None:
+def redo(session: Session) -> Answer:
     """Void the last undo of a session, so that its decision holds again."""
-    _print_event(session, "redone", session.redo(), as_json)
+    return _describe_event(session, "redone", session.redo())
 
 
 @session_command
-def undo(session: Session, as_json: bool) -> None:
+def undo(session: Session) -> Answer:
     """Void the newest decision of a session, such as a fold or a fork.
 
     Records always stay: folded steps come back in full, and a branch that was made is kept. Undo again to go one
     decision further back; `ctxfold redo` voids the undo.
     """
-    _print_event(session, "undone", session.undo(), as_json)
+    return _describe_event(session, "undone", session.undo())
 
 
-def _print_event(session: Session, done: str, event: Event, as_json: bool) -> None:
-    if as_json:
-        print_json(event)
-        return
-    click.echo(escape_controls(f"{done}: {event.about}; {format_place(session.branch_name, session.tip)}"))
+def _describe_event(session: Session, done: str, event: Event) -> Answer:
+    """The decision that was undone or redone, and where the session is now."""
+    notes = []
     if event.kind == "moved" and not event.standing:
-        click.echo(
-            f"{event.branch} stays, with what was recorded on it: ctxfold switch {session.name} {event.branch}",
-            err=True,
-        )
+        way_back = f"ctxfold switch {session.name} {event.branch}"
+        notes.append(f"{event.branch} stays, with what was recorded on it: {way_back}")
+    return Answer(event, [f"{done}: {event.about}; {format_place(session.branch_name, session.tip)}"], notes=notes)

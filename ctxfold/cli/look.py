@@ -3,21 +3,11 @@
 from __future__ import annotations
 
 import re
-import sys
 from typing import TYPE_CHECKING
 
 import click
 
-from ctxfold.cli.options import (
-    budget_option,
-    escape_controls,
-    format_time,
-    is_terminal,
-    print_json,
-    print_table,
-    print_text,
-    session_command,
-)
+from ctxfold.cli.options import Answer, budget_option, format_table, format_time, is_terminal, session_command
 from ctxfold.errors import InputError
 from ctxfold.text.words import counted
 from ctxfold.workspace import spans
@@ -32,19 +22,16 @@ _SHOWN = ("text", "messages", "stable", "tokens", "refs", "budget", "unfolded")
 
 @session_command
 @budget_option
-def context(session: Session, budget: int, as_json: bool) -> None:
+def context(session: Session, budget: int) -> Answer:
     """Print a session's context as a model would read it.
 
     The view never takes more than its budget: longer text is shortened and carries a ref to the whole. Looking changes
     nothing.
     """
-    view = session.view(budget)
-    if as_json:
-        print_json({name: getattr(view, name) for name in _SHOWN})
-        return
-    print_text(view.text)
-    if is_terminal():
-        click.echo(f"tokens: view {view.tokens:,} of {view.budget:,}, raw {view.unfolded:,}", err=True)
+    view = session.view(budget, fill=True)
+    value = {name: getattr(view, name) for name in _SHOWN}
+    cost = f"tokens: view {view.tokens:,} of {view.budget:,}, raw {view.unfolded:,}"
+    return Answer(value, text=f"{view.text}\n", notes=[cost] if is_terminal() else [])
 
 
 _limit = click.IntRange(min=1)
@@ -52,35 +39,30 @@ _limit = click.IntRange(min=1)
 
 @session_command
 @click.option("--limit", type=_limit, default=50, show_default=True, metavar="N", help="How many, the newest.")
-def log(session: Session, limit: int, as_json: bool) -> None:
+def log(session: Session, limit: int) -> Answer:
     """List what was recorded and decided in a session, the oldest first.
 
     Each line shows the first message or call of an event and how many records came with it, or a decision with its
     decider and reason. `raw` is the number of tokens of the step as it was recorded; `ctxfold recall SESSION s12`
     prints a step.
     """
-    events = sorted(session.history(limit=limit), key=lambda event: event.seq)
-    if as_json:
-        print_json(events)
-        return
-    grown = {each.steps: each.seq for each in events if each.tokens}
-    print_table(
-        ["event", "time", "branch", "steps", "raw", "what"],
-        [
-            [
-                each.seq,
-                format_time(each.time),
-                each.branch,
-                spans(each.steps),
-                f"{each.tokens:,}" if grown.get(each.steps) == each.seq else "",
-                _say(each),
-            ]
-            for each in events
-        ],
-    )
+    events = session.history(limit=limit)[::-1]
+    newest = {event.steps: event.seq for event in events if event.tokens}
+    rows = [
+        (
+            event.seq,
+            format_time(event.time),
+            event.branch,
+            spans(event.steps),
+            f"{event.tokens:,}" if newest.get(event.steps) == event.seq else "",
+            _describe(event),
+        )
+        for event in events
+    ]
+    return Answer(events, format_table(["event", "time", "branch", "steps", "raw", "what"], rows))
 
 
-def _say(event: Event) -> str:
+def _describe(event: Event) -> str:
     """Describe an event; a decision comes with its decider (unless a host made it), its reason and whether it was
     undone.
     """
@@ -103,11 +85,9 @@ ADDRESS = re.compile(r"s\d[\d.:s-]*|b\d+")
 @session_command
 @click.argument("what", metavar="REF_OR_QUERY", nargs=-1, required=True)
 @click.option("--limit", type=_limit, default=5, show_default=True, metavar="N", help="How many hits a search gives.")
-@click.option(
-    "--skip", type=click.IntRange(min=0), default=0, metavar="N", help="How many of the best hits to pass over."
-)
+@click.option("--skip", type=click.IntRange(min=0), default=0, metavar="N", help="How many better hits to leave out.")
 @click.option("--raw", is_flag=True, help="The bytes of a page, not the form in which it reads.")
-def recall(session: Session, what: tuple[str, ...], limit: int, skip: int, raw: bool, as_json: bool) -> int:
+def recall(session: Session, what: tuple[str, ...], limit: int, skip: int, raw: bool) -> Answer:
     """Print the exact text behind a ref, or search the log for words.
 
     A ref (s12, s12.2, s12.2:40-80, s4-s9, b7) prints the recorded bytes and nothing else; a page is printed as readable
@@ -117,63 +97,45 @@ def recall(session: Session, what: tuple[str, ...], limit: int, skip: int, raw: 
     query = " ".join(what)
     if not query.strip():
         raise InputError("nothing to recall: give a ref such as s12.2, or words to search for")
+    from ctxfold.session.recall import join_lines
+
     if ADDRESS.fullmatch(query):
-        found = session.recall(query, reading=not (raw or as_json))
-        if found.derived and found.origin == "page":
-            click.echo(f"{found.ref} as the page reads; --raw gives its bytes", err=True)
-        print_json(found) if as_json else _print_exactly(found.text)
-        return 0
+        recalled = session.recall(query, reading=not raw)
+        as_page = recalled.derived and recalled.origin == "page"
+        notes = [f"{recalled.ref} as the page reads; --raw gives its bytes"] if as_page else []
+        return Answer(recalled, text=recalled.text, notes=notes)
     hits = session.recall(query=query, limit=limit, skip=skip)
-    if as_json:
-        print_json(hits)
-        return int(not hits)
-    for hit in hits:
-        click.echo(f"{hit.ref}  {escape_controls(' '.join(hit.text.split()))}")
-    if not hits:
-        after = f" beyond the best {skip}" if skip else ""
-        click.echo(
-            f"nothing found{after}: all records of {session.name}, on every branch, were searched for {query!r}; "
-            f"try other words, or see what there is with `ctxfold log {session.name}`",
-            err=True,
-        )
-    return int(not hits)
-
-
-def _print_exactly(text: str) -> None:
-    """Print recorded bytes with nothing added; on a terminal, with controls escaped."""
-    if is_terminal():
-        click.echo(escape_controls(text))
-        return
-    sys.stdout.flush()
-    sys.stdout.buffer.write(text.encode("utf-8", "surrogatepass"))
-    sys.stdout.buffer.flush()
+    after = f" beyond the best {skip}" if skip else ""
+    nothing = (
+        f"nothing found{after}: all records of {session.name}, on every branch, were searched for {query!r}; "
+        f"try other words, or see what there is with `ctxfold log {session.name}`"
+    )
+    lines = [f"{hit.ref}  {join_lines(hit.text)}" for hit in hits]
+    return Answer(hits, lines, notes=[] if hits else [nothing], code=int(not hits))
 
 
 @session_command
-def tree(session: Session, as_json: bool) -> None:
+def tree(session: Session) -> Answer:
     """Show a session's topics, their branches and what is folded on each.
 
     An asterisk marks the current branch. Each branch lists its own steps and the step it forks from, then the number of
     steps that lead to its end, and their tokens: raw as they were recorded, cover with each fold in place of its steps.
     """
     topics = session.tree()
-    if as_json:
-        print_json({"current": session.branch_name, "topics": topics})
-        return
-    for topic in topics:
-        click.echo(escape_controls("\n".join([f"topic {topic.name}", *_draw_branches(topic, "")])))
+    lines = [line for topic in topics for line in (f"topic {topic.name}", *_draw_branches(topic, ""))]
+    return Answer({"current": session.branch_name, "topics": topics}, lines)
 
 
 def _draw_branches(topic: Topic, origin: str, lead: str = "") -> list[str]:
     """Draw the branches that fork from `origin`, each with its own forks beneath it."""
-    here = [branch for branch in topic.branches if branch.forked_from == origin]
+    branches = [branch for branch in topic.branches if branch.forked_from == origin]
     lines: list[str] = []
-    for branch in here:
-        last = branch is here[-1]
+    for branch in branches:
+        last = branch is branches[-1]
         lines.append(f"{lead}{'└─' if last else '├─'} {_format_branch(branch)}")
         below = f"{lead}{'   ' if last else '│  '}"
         lines += [
-            f"{below}   ▪ {fold.block} stands for {_shorten(fold.steps)}: {fold.tokens:,} tokens, raw {fold.raw:,}"
+            f"{below}   ▪ {fold.block} stands for {_abbreviate(fold.steps)}: {fold.tokens:,} tokens, raw {fold.raw:,}"
             for fold in branch.folded
         ]
         lines += _draw_branches(topic, branch.name, below)
@@ -181,17 +143,18 @@ def _draw_branches(topic: Topic, origin: str, lead: str = "") -> list[str]:
 
 
 def _format_branch(branch: BranchInfo) -> str:
+    """One branch: where it forks, its own steps, how many steps lead to its end, and their tokens."""
     mark = "* " if branch.current else ""
     where = f" from s{branch.forked_at}" if branch.forked_at else ""
-    own = _shorten(branch.own) if branch.own else "nothing of its own" if branch.forked_at else "nothing yet"
+    own = _abbreviate(branch.own) if branch.own else "nothing of its own" if branch.forked_at else "nothing yet"
     if not branch.steps:
         return f"{mark}{branch.name}{where}: {own}"
-    length = f"{counted(branch.steps, 'step')} in all" if where else counted(branch.steps, "step")
+    length = f"{counted(branch.steps, 'step')}{' in all' if where else ''}"
     folded = f", cover {branch.shown:,}" if branch.folded else ""
     return f"{mark}{branch.name}{where}: {own} ({length}; tokens: raw {branch.tokens:,}{folded})"
 
 
-def _shorten(steps: str) -> str:
+def _abbreviate(steps: str) -> str:
     """Shorten a list of addresses to its first two and its last."""
     parts = steps.split(", ")
     return steps if len(parts) <= 4 else f"{parts[0]}, {parts[1]}, … {parts[-1]}"

@@ -1,18 +1,16 @@
-"""The options that several commands share, and how a command opens its session or finds a transcript."""
+"""The options that several commands share, how a command opens its session, and how it prints what it found."""
 
 from __future__ import annotations
 
 import dataclasses
 import difflib
 import json
-import os
 import sys
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from functools import wraps
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -20,7 +18,6 @@ from ctxfold.errors import InputError, UnknownSession
 
 if TYPE_CHECKING:
     from ctxfold import Session
-    from ctxfold.messages.files import Transcript
     from ctxfold.models import Roles, Spending
 
 
@@ -29,9 +26,7 @@ Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 BUDGET = 8_000
 
 session_argument: Decorator = click.argument("session", metavar="SESSION")
-store_option: Decorator = click.option(
-    "--store", metavar="PLACE", help="A store's path or URL; the configured one if not said."
-)
+store_option: Decorator = click.option("--store", metavar="PLACE", help="The store's path or URL, if not the default.")
 json_option: Decorator = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 yes_option: Decorator = click.option("--yes", "-y", is_flag=True, help="Do not ask first.")
 budget_option: Decorator = click.option(
@@ -39,26 +34,20 @@ budget_option: Decorator = click.option(
 )
 
 
-def model_option(function: Callable[..., int | None]) -> Callable[..., int | None]:
+def model_option(function: Callable[..., Answer]) -> Callable[..., Answer]:
     """Add `--model` and `--endpoint` to a command, which receives both as `model`: the name, then `@`
     and the server.
     """
 
+    @click.option("--model", metavar="NAME", help="Who decides: claude-…, PROVIDER:NAME, script:FILE.")
+    @click.option("--endpoint", metavar="URL", help="The server of the model, if not its provider's.")
     @wraps(function)
-    def run(*given: Any, model: str | None, endpoint: str | None, **options: Any) -> int | None:
+    def run(*given: Any, model: str | None, endpoint: str | None, **options: Any) -> Answer:
         if endpoint is not None and model is None:
             raise InputError("--endpoint is where a model is asked: name that with --model")
         return function(*given, model=model if endpoint is None else f"{model}@{endpoint}", **options)
 
-    named = click.option(
-        "--model",
-        metavar="NAME",
-        help="The model that decides: claude-…, PROVIDER:NAME, script:FILE; default: the role's setting, else none.",
-    )
-    served = click.option(
-        "--endpoint", metavar="URL", help="The server that the model is asked at, if not its provider's."
-    )
-    return named(served(run))
+    return run
 
 
 def choose_model(model: str | None, dollars: float | None, helping: Roles, what: str = "") -> Spending:
@@ -67,26 +56,66 @@ def choose_model(model: str | None, dollars: float | None, helping: Roles, what:
     """
     from ctxfold.models import spending
 
-    found = spending(model, dollars, helping)
-    if found.notice:
-        click.echo(what + found.notice, err=True)
-    return found
+    chosen = spending(model, dollars, helping)
+    if chosen.notice:
+        click.echo(what + chosen.notice, err=True)
+    return chosen
 
 
-def session_command(function: Callable[..., int | None]) -> click.Command:
-    """Make a command on one existing session: add SESSION, `--json` and `--store`, open the session, and pass it to the
-    function with `as_json`. The function returns the exit code.
+class Answer(NamedTuple):
+    """What a command prints: with `--json` the `value`; else the `lines`, with controls escaped, and the `text`, byte
+    for byte, on standard output, then the `notes` on standard error. `code` is the exit code.
     """
 
+    value: object
+    lines: Sequence[str] = ()
+    text: str = ""
+    notes: Sequence[str] = ()
+    code: int = 0
+
+
+def data_command(function: Callable[..., Answer]) -> click.Command:
+    """Make a command of a function that returns an Answer: add `--json` and `--store`, and print the answer."""
+
     @wraps(function)
-    def run(session: str, store: str | None, **options: Any) -> int | None:
-        with open_existing(session, store) as opened:
-            return function(opened, **options)
+    def run(as_json: bool, **options: Any) -> int:
+        answer = function(**options)
+        if as_json:
+            print_json(answer.value)
+            return answer.code
+        for line in answer.lines:
+            click.echo(escape_controls(line))
+        if answer.text:
+            _print_exactly(answer.text)
+        for note in answer.notes:
+            click.echo(escape_controls(note), err=True)
+        return answer.code
 
     own = run.__dict__.pop("__click_params__", [])
     json_option(store_option(run))
-    run.__dict__["__click_params__"] += own
-    return click.command()(session_argument(run))
+    run.__dict__["__click_params__"] += own  # the shared options come last in the help
+    return click.command()(run)
+
+
+def _print_exactly(text: str) -> None:
+    """Print bytes with nothing added; on a terminal, with controls escaped."""
+    if is_terminal():
+        click.echo(escape_controls(text.removesuffix("\n")))
+        return
+    sys.stdout.flush()
+    sys.stdout.buffer.write(text.encode("utf-8", "surrogatepass"))
+    sys.stdout.buffer.flush()
+
+
+def session_command(function: Callable[..., Answer]) -> click.Command:
+    """Make a command on one existing session: like `data_command`, with SESSION, which is opened for the function."""
+
+    @wraps(function)
+    def run(session: str, store: str | None, **options: Any) -> Answer:
+        with open_existing(session, store) as opened:
+            return function(opened, **options)
+
+    return data_command(session_argument(run))
 
 
 def open_existing(name: str, store: str | None) -> Session:
@@ -98,6 +127,14 @@ def open_existing(name: str, store: str | None) -> Session:
     except UnknownSession as error:
         names = [info.name for info in ctxfold.sessions(store)]
         raise UnknownSession(f"no session {name!r}: {_suggest(name, names)}") from error
+
+
+def _suggest(name: str, names: list[str]) -> str:
+    """What to do about a session's name that is not among the names of the store."""
+    near = difflib.get_close_matches(name, names, n=1)
+    if near:
+        return f"did you mean {near[0]!r}?"
+    return "`ctxfold sessions list` shows those there are" if names else "there is none yet; `ctxfold record` makes one"
 
 
 def confirm(question: str, yes: bool) -> None:
@@ -113,105 +150,29 @@ def confirm(question: str, yes: bool) -> None:
         raise click.exceptions.Exit(1)
 
 
-def _suggest(name: str, names: list[str]) -> str:
-    near = difflib.get_close_matches(name, names, n=1)
-    if near:
-        return f"did you mean {near[0]!r}?"
-    return "`ctxfold sessions list` shows those there are" if names else "there is none yet; `ctxfold record` makes one"
-
-
-def transcript_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add `--from` and `--latest` to a command."""
-    latest = click.option("--latest", is_flag=True, help="With --from: the transcript that was written to last.")
-    host = click.option(
-        "--from",
-        "host",
-        metavar="HOST",
-        help="Read a transcript as this host writes it: claude-code, codex, gemini, opencode, pi.",
-    )
-    return host(latest(command))
-
-
-def find_transcript(host: str, file: Path | None, latest: bool) -> Transcript:
-    """Find the transcript that a command's options name. Raises InputError: an unknown host, no file, or both a file
-    and `--latest`.
-    """
-    from ctxfold.messages.files import Transcript
-    from ctxfold.messages.hosts import HOSTS, find_latest
-
-    found = HOSTS.get(host)
-    if found is None:
-        raise InputError(f"no host {host!r} whose transcripts can be read: {', '.join(HOSTS)}")
-    if (file is None) != latest:
-        raise InputError("give the transcript's file, or --latest")
-    return Transcript(found, file or find_latest(found, Path.home(), os.environ.get(found.variable)))
-
-
-def name_of(transcript: Transcript) -> str:
-    """Make a session name from the host and the conversation's id, which is the file's name."""
-    from ctxfold.messages.hosts import name_conversation
-
-    return name_conversation(transcript.host.codec.name, transcript.path.stem)
-
-
-KEPT = {"\n", "\t"}
-INVISIBLE = {"Cc", "Cf", "Cs", "Zl", "Zp"}
-"""Unicode categories that steer a terminal or hide text: controls, formats (direction marks), lone surrogates, odd line
-ends.
-"""
-NUMBERS = {"event", "branches", "bytes", "raw", "before", "since"}
-"""Columns aligned to the right."""
-_GAP = 2
-"""Spaces between two columns."""
-_LAST = 24
-"""The room that the last column of a table needs."""
-
-
 def print_json(value: object) -> None:
     """Print a value as JSON; dataclasses become objects."""
-    click.echo(json.dumps(value, ensure_ascii=False, indent=2, default=_to_plain))
+    click.echo(json.dumps(value, ensure_ascii=False, indent=2, default=dataclasses.asdict))
 
 
-def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Print rows: on a terminal as a table, else as tab-separated cells under a line of column names.
+NUMBERS = {"event", "branches", "bytes", "raw"}
+"""Columns aligned to the right."""
 
-    Only the last column wraps. When the others leave it no room, each row is printed as its first cell with the others
-    beneath it.
-    """
-    cells = [[escape_controls(" ".join(str(cell).split())) for cell in row] for row in rows]
+
+def format_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
+    """Write rows under a line of column names: aligned on a terminal, else with tabs between the cells."""
+    cells = [list(columns), *[[escape_controls(" ".join(str(cell).split())) for cell in row] for row in rows]]
     if not is_terminal():
-        click.echo("\n".join("\t".join(row) for row in [list(columns), *cells]))
-        return
+        return ["\t".join(row) for row in cells]
     from rich.cells import cell_len
-    from rich.console import Console
-    from rich.padding import Padding
-    from rich.table import Table
-    from rich.text import Text
 
-    console = Console()
-    widths = [max(map(cell_len, column)) for column in zip(columns, *cells, strict=True)]
-    if sum(widths[:-1]) + _GAP * (len(columns) - 1) + min(widths[-1], _LAST) > console.width:
-        for first, *rest in cells:
-            console.print(Text(first, style="bold", overflow="fold"))
-            facts = "  ".join(f"{name} {cell}" for name, cell in zip(columns[1:], rest, strict=True) if cell)
-            console.print(Padding(Text(facts, overflow="fold"), (0, 0, 0, _GAP)))
-        return
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, _GAP, 0, 0))
-    for column in columns:
-        table.add_column(
-            column,
-            justify="right" if column in NUMBERS else "left",
-            overflow="fold",
-            no_wrap=column != columns[-1],
-        )
-    for row in cells:
-        table.add_row(*map(Text, row))
-    console.print(table)
+    widths = [max(map(cell_len, column)) for column in zip(*cells, strict=True)]
 
+    def align(name: str, cell: str, width: int) -> str:
+        blanks = " " * (width - cell_len(cell))
+        return blanks + cell if name in NUMBERS else cell + blanks
 
-def print_text(text: str) -> None:
-    """Print text that may hold anything: as it is into a pipe or file, harmless on a terminal."""
-    click.echo(escape_controls(text) if is_terminal() else text)
+    return ["  ".join(map(align, columns, row, widths)).rstrip() for row in cells]
 
 
 def show_note(note: str) -> None:
@@ -220,12 +181,16 @@ def show_note(note: str) -> None:
         click.echo(f"note: {escape_controls(note)}", err=True)
 
 
+INVISIBLE = {"Cc", "Cf", "Cs", "Zl", "Zp"}
+"""Unicode categories that steer a terminal or hide text: controls, formats (direction marks), lone surrogates, odd line
+ends.
+"""
+
+
 def escape_controls(text: str) -> str:
     r"""The text with what could steer a terminal or hide itself written out, an escape as `\x1b`."""
-    if text.isascii() and text.isprintable():
-        return text
     return "".join(
-        char if char in KEPT or unicodedata.category(char) not in INVISIBLE else ascii(char)[1:-1] for char in text
+        char if char in "\n\t" or unicodedata.category(char) not in INVISIBLE else ascii(char)[1:-1] for char in text
     )
 
 
@@ -243,9 +208,3 @@ def format_place(branch: str, tip: int, topic: str = "") -> str:
 def format_time(seconds: float) -> str:
     """A time of the store (seconds since 1970) as the person's own clock shows it, to the minute."""
     return datetime.fromtimestamp(seconds, UTC).astimezone().strftime("%Y-%m-%d %H:%M")
-
-
-def _to_plain(value: object) -> Any:
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
-    raise TypeError(f"{type(value).__name__} has no JSON form")

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import base64
+import mimetypes
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib.resources import files
+from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
 
 import click
 from jinja2 import Environment, StrictUndefined
 
-from ctxfold.cli.options import budget_option, json_option, open_existing, print_json, session_argument, store_option
+from ctxfold.cli.options import BUDGET, Answer, budget_option, data_command, open_existing, session_argument
 from ctxfold.errors import InputError
+from ctxfold.log import Step
 from ctxfold.session.branches import Topic, read_tree
 from ctxfold.session.commits import head_of, state_of
 from ctxfold.session.handle import Handle
@@ -29,56 +32,36 @@ from ctxfold.tokens import Budget
 from ctxfold.view.render import render
 from ctxfold.workspace import Tile, spans
 
+_folder = click.Path(exists=True, file_okay=False, path_type=Path)
 
-@click.command()
+
+@data_command
 @session_argument
 @click.option("--out", type=click.Path(path_type=Path), metavar="FILE", help="Where to; SESSION.html if not said.")
-@click.option(
-    "--screenshots",
-    type=click.Path(path_type=Path),
-    metavar="FOLDER",
-    help="Pictures named after their steps, s12.png; those `ctxfold browse --screenshots` kept if not said.",
-)
+@click.option("--screenshots", type=_folder, metavar="FOLDER", help="Other pictures, named after their steps: s12.png.")
 @budget_option
-@json_option
-@store_option
-def report(
-    session: str, out: Path | None, screenshots: Path | None, budget: int, as_json: bool, store: str | None
-) -> None:
+def report(session: str, out: Path | None, screenshots: Path | None, budget: int, store: str | None) -> Answer:
     """Write a session as one HTML file: its branches, the cost of its views, each step and block.
 
     The file works offline. It holds everything recorded: treat it like the session. An existing file is replaced.
     """
     open_existing(session, store).close()
     file = out or Path(f"{session}.html")
-    made = report_session(session, file, store, budget, screenshots)
-    facts = {"file": str(file), "steps": made.steps, "branches": len(made.chapters), "bytes": file.stat().st_size}
-    if as_json:
-        print_json(facts)
-        return
-    click.echo(f"{file}: {counted(made.steps, 'step')}, {facts['bytes']:,} bytes")
-
-
-class RecordShown(NamedTuple):
-    """One record: its address, kind and text, whether a tool or page wrote it, and how many characters are left out."""
-
-    ref: str
-    what: str
-    text: str
-    untrusted: bool
-    left_out: int
+    written = report_session(session, file, store, budget, screenshots)
+    size = file.stat().st_size
+    facts = {"file": str(file), "steps": written.steps, "branches": len(written.chapters), "bytes": size}
+    return Answer(facts, [f"{file}: {counted(written.steps, 'step')}, {size:,} bytes"])
 
 
 class StepShown(NamedTuple):
-    """A step: its number, title, raw cost in o200k tokens, records, the blocks it is folded in, and a picture as a data
-    URL (empty: none).
+    """A step with its title, its records and their texts, the blocks it is folded in, and a picture as a data URL
+    (empty: none).
     """
 
-    n: int
+    step: Step
     title: str
-    raw: int
-    pieces: tuple[RecordShown, ...]
-    blocks: tuple[str, ...]
+    records: Sequence[tuple[StoredRecord, str]]
+    blocks: Sequence[str]
     picture: str
 
 
@@ -89,46 +72,30 @@ class Chapter(NamedTuple):
     branch: str
     current: bool
     forked_at: int
-    steps: tuple[StepShown, ...]
-    tiles: tuple[Tile, ...]
+    steps: Sequence[StepShown]
+    tiles: Sequence[Tile]
 
 
-class Curve(NamedTuple):
-    """Tokens of the whole log and of the view at some steps, in o200k tokens."""
-
-    steps: tuple[int, ...]
-    whole: tuple[int, ...]
-    view: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Report:
-    """The content of a page; `view` is the present cost of the session's view at that budget."""
+class Report(NamedTuple):
+    """The content of a page: `raw` is the cost of all steps, `view` that of the session's view now, and `curve` has,
+    for some steps, their number, the cost of the log up to them and of the view at them, all in o200k tokens.
+    """
 
     name: str
     goal: str
     budget: int
+    steps: int
+    raw: int
     view: int
-    topics: tuple[Topic, ...]
-    curve: Curve
-    chapters: tuple[Chapter, ...]
-
-    @property
-    def steps(self) -> int:
-        """The number of steps."""
-        return sum(len(chapter.steps) for chapter in self.chapters)
-
-    @property
-    def raw(self) -> int:
-        """The raw cost of all steps, in o200k tokens."""
-        return sum(step.raw for chapter in self.chapters for step in chapter.steps)
+    topics: Sequence[Topic]
+    curve: Sequence[tuple[int, int, int]]
+    chapters: Sequence[Chapter]
 
 
 LONGEST = 30_000
 """The most characters of one record in a report; `recall` gives the rest."""
 POINTS = 100
 """The most views that are rendered for the curve, evenly spread."""
-KINDS = {".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".webp": "image/webp"}
 LARGEST = 4_000_000
 """Bytes of the largest picture that a report holds."""
 
@@ -137,10 +104,10 @@ def report_session(
     name: str,
     file: str | os.PathLike[str],
     store: str | None = None,
-    budget: int = 8_000,
-    pictures: str | os.PathLike[str] | None = None,
+    budget: int = BUDGET,
+    pictures: Path | None = None,
 ) -> Report:
-    """Write a session as one self-contained HTML page, private to its owner.
+    """Write a session as one self-contained HTML page, private to its owner, and return the content of the page.
 
     Args:
         name: the session's name.
@@ -149,34 +116,25 @@ def report_session(
         budget: tokens of the views whose cost is drawn.
         pictures: a folder of screenshots named after their steps, `s12.png`; None for those kept with the store.
 
-    Returns:
-        The content of the page.
-
-    Raises:
-        UnknownSession: there is no such session.
-        SessionNameError: not a session name.
-        InputError: the file cannot be written, or the folder does not exist.
-        StoreError: the store cannot be used.
-        BudgetError: a budget below the least.
+    Raises: UnknownSession: there is no such session. SessionNameError: not a session name. InputError: the file cannot
+        be written. StoreError: the store cannot be used. BudgetError: a budget below the least.
     """
-    limit = Budget.of(budget)
-    place, folder = check_path(file), None if pictures is None else Path(check_path(pictures))
-    if folder is not None and not folder.is_dir():
-        raise InputError(f"{folder.name} is not a folder; name one with screenshots called s12.png")
-    with open_store_at(store) as kept, kept.reading() as tx:
-        row = find_session(tx, kept, name)
+    limit, place = Budget.of(budget), check_path(file)
+    with open_store_at(store) as opened, opened.reading() as tx:
+        row = find_session(tx, opened, name)
         session, current = row.id, row.current or 1
-        folder = folder or find_pictures(kept.address, row.name)
+        folder = pictures or find_pictures(opened.address, row.name)
         chapters = tuple(_gather_chapters(tx, session, current, folder))
         goals = read_goals(tx, session, state_of(tx, session, head_of(tx, session, current)))
-        view = render(Handle(kept, session, current).load_shown(tx, budget), limit).tokens
-        curve, topics = _measure_curve(tx, session, limit), tuple(read_tree(tx, session, current))
-        report = Report(row.name, goals[-1] if goals else "", budget, view, topics, curve, chapters)
+        view = render(Handle(opened, session, current).load_shown(tx, budget), limit).tokens
+        costs = [step.raw for step in tx.log.steps(session)]
+        curve, topics = _measure_curve(tx, session, limit, costs), read_tree(tx, session, current)
+    report = Report(row.name, goals[-1] if goals else "", budget, len(costs), sum(costs), view, topics, curve, chapters)
     try:
         with open(os.open(place, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "w", encoding="utf-8") as out:
             out.write(make_page(report))
     except OSError as error:
-        raise InputError(f"{Path(place).name} cannot be written ({error.strerror}); name another file") from error
+        raise InputError(f"{place.name} cannot be written ({error.strerror}); name another file") from error
     return report
 
 
@@ -185,7 +143,7 @@ def make_page(report: Report) -> str:
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     environment.filters |= {"number": "{:,}".format, "plain": _drop_controls, "points": _make_points, "spans": spans}
     template = environment.from_string(files(__package__).joinpath("page.html").read_text(encoding="utf-8"))
-    return template.render(report=report)
+    return template.render(report=report, longest=LONGEST)
 
 
 def _gather_chapters(tx: Reading, session: int, current: int, pictures: Path | None) -> Iterator[Chapter]:
@@ -199,59 +157,49 @@ def _gather_chapters(tx: Reading, session: int, current: int, pictures: Path | N
         own = [step for step in path if step.n not in seen]
         seen.update(step.n for step in own)
         forked_at = path[-len(own) - 1].n if len(path) > len(own) else 0
-        tiles = tuple(load_tiles(tx, session, state.cover))
-        records: dict[int, list[RecordShown]] = {step.n: [] for step in own}
+        tiles = load_tiles(tx, session, state.cover)
+        records: dict[int, list[tuple[StoredRecord, str]]] = {step.n: [] for step in own}
         for record in tx.log.records(session, list(records)):
-            records[record.step].append(_show_record(tx, record))
-        steps = tuple(
+            records[record.step].append((record, tx.log.text(record.entry)))
+        steps = [
             StepShown(
-                step.n,
-                sum_up([(shown.what, shown.text) for shown in records[step.n]]),
-                step.raw,
-                tuple(records[step.n]),
-                tuple(tile.id for tile in tiles if step.n in tile.steps),
+                step,
+                sum_up([(record.kind, text) for record, text in records[step.n]]),
+                records[step.n],
+                [tile.id for tile in tiles if step.n in tile.steps],
                 _read_picture(pictures, step.n),
             )
             for step in own
-        )
+        ]
         yield Chapter(topics[head.topic], head.name, head.id == current, forked_at, steps, tiles)
-
-
-def _show_record(tx: Reading, record: StoredRecord) -> RecordShown:
-    text = tx.log.text(record.entry)
-    what = record.kind if record.kind != "result" else f"result · {record.origin}"
-    untrusted = record.origin in ("tool", "page")
-    return RecordShown(f"s{record.step}.{record.k}", what, text[:LONGEST], untrusted, max(len(text) - LONGEST, 0))
 
 
 def _read_picture(folder: Path | None, step: int) -> str:
     """Read the picture of a step as a data URL; empty for none."""
-    if folder is None:
-        return ""
-    for kind, media_type in KINDS.items():
-        path = folder / f"s{step}{kind}"
-        if path.is_file() and path.stat().st_size <= LARGEST:
+    for path in folder.glob(f"s{step}.*") if folder else ():
+        media_type = mimetypes.guess_type(path)[0] or ""
+        if media_type.startswith("image/") and path.stat().st_size <= LARGEST:
             return f"data:{media_type};base64,{base64.b64encode(path.read_bytes()).decode()}"
     return ""
 
 
-def _measure_curve(tx: Reading, session: int, budget: Budget) -> Curve:
-    """Measure at evenly spread steps the cost of the whole log and of the view of the current branch."""
+def _measure_curve(tx: Reading, session: int, budget: Budget, costs: Sequence[int]) -> list[tuple[int, int, int]]:
+    """Measure, at evenly spread steps, the cost of the log up to them and of the view of the branch at work then."""
     states: dict[int, State] = {}
+    newest = 0
     for event in tx.forest.events(session):
-        if event.state.tip:
-            states[max(event.state.tip, max(states, default=0))] = event.state
-    steps = sorted(states)
+        newest = max(newest, event.state.tip)
+        states[newest] = event.state
+    states.pop(0, None)  # before the first step
+    steps, sums = sorted(states), list(accumulate(costs))
     if len(steps) > POINTS:
         steps = [steps[at * (len(steps) - 1) // (POINTS - 1)] for at in range(POINTS)]
-    sums, total, views = dict[int, int](), 0, []
-    for step in sorted(tx.log.steps(session, range(1, tx.log.last_step(session) + 1)), key=lambda step: step.n):
-        total += step.raw
-        sums[step.n] = total
+    curve = []
     for n in steps:
         workspace = load(tx, session, states[n], 4 * budget.tokens)
-        views.append(render(replace(workspace, intent=load_intent(tx, session, states[n].intent)), budget).tokens)
-    return Curve(tuple(steps), tuple(sums.get(n, total) for n in steps), tuple(views))
+        shown = replace(workspace, intent=load_intent(tx, session, states[n].intent))
+        curve.append((n, sums[n - 1], render(shown, budget).tokens))
+    return curve
 
 
 def _make_points(values: Sequence[int], top: int) -> str:

@@ -1,30 +1,30 @@
-"""`ctxfold sessions`: list, show, export, import and delete the sessions of the store."""
+"""The commands that fill and keep sessions: record, follow, redact, and the group `sessions`."""
 
 from __future__ import annotations
 
 import json
+import os
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from ctxfold.cli.options import (
+    Answer,
+    Decorator,
     confirm,
-    escape_controls,
-    find_transcript,
+    data_command,
+    format_table,
     format_time,
-    json_option,
-    name_of,
     open_existing,
-    print_json,
-    print_table,
     session_argument,
     session_command,
     store_option,
-    transcript_options,
     yes_option,
 )
 from ctxfold.errors import CtxfoldError, InputError
@@ -32,53 +32,24 @@ from ctxfold.text.words import counted
 
 if TYPE_CHECKING:
     from ctxfold import Session
+    from ctxfold.messages.files import Transcript
 
 
-_LONGEST = 400
-"""Characters of a first line: click cuts it at those of one terminal's line."""
-
-
-class _Whole(click.Group):
-    """A command group whose help shows each command's first line in full, even in a narrow terminal."""
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        """List the commands."""
-        with formatter.section("Commands"):
-            formatter.write_dl(
-                [(name, each.get_short_help_str(_LONGEST)) for name, each in sorted(self.commands.items())]
-            )
-
-
-@click.group(cls=_Whole)
-def sessions() -> None:
-    """List, show, export, import and delete sessions."""
-
-
-@sessions.command("list")
-@json_option
-@store_option
-def list_sessions(as_json: bool, store: str | None) -> None:
-    """List the sessions of the store, the last used first."""
+@data_command
+def list_sessions(store: str | None) -> Answer:
+    """List the sessions, the last used first."""
     import ctxfold
 
-    found = sorted(ctxfold.sessions(store), key=lambda info: info.updated, reverse=True)
-    if as_json:
-        print_json(found)
-        return
-    if not found:
-        click.echo("no session yet: `ctxfold demo` or `ctxfold record` makes one", err=True)
-        return
-    print_table(
-        ["session", "steps", "branches", "updated", "bytes", "goal"],
-        [[info.name, info.steps, info.branches, format_time(info.updated), info.bytes, info.goal] for info in found],
-    )
+    infos = ctxfold.sessions(store)
+    if not infos:
+        return Answer([], notes=["no session yet: `ctxfold demo` or `ctxfold record` makes one"])
+    rows = [(info.name, info.steps, info.branches, format_time(info.updated), info.bytes, info.goal) for info in infos]
+    return Answer(infos, format_table(["session", "steps", "branches", "updated", "bytes", "goal"], rows))
 
 
-@sessions.command()
+@data_command
 @session_argument
-@json_option
-@store_option
-def show(session: str, as_json: bool, store: str | None) -> None:
+def show(session: str, store: str | None) -> Answer:
     """Show one session: its goal, size, branches and tokens.
 
     `raw tokens` is the cost of the branch's steps as they were recorded; `view tokens` is the cost of the view within
@@ -89,35 +60,18 @@ def show(session: str, as_json: bool, store: str | None) -> None:
     with open_existing(session, store) as opened:
         view, branch, tip = opened.view(), opened.branch_name, opened.tip
     info = next(info for info in ctxfold.sessions(store) if info.name == session)
-    facts = {
-        "session": info.name,
-        "goal": info.goal,
-        "steps": info.steps,
-        "branches": info.branches,
-        "branch": branch,
-        "tip": tip,
-        "created": info.created,
-        "updated": info.updated,
-        "bytes": info.bytes,
-        "raw_tokens": view.unfolded,
-        "view_tokens": view.tokens,
-        "budget": view.budget,
-    }
-    if as_json:
-        print_json(facts)
-        return
-    facts |= {"tip": f"s{tip}", "created": format_time(info.created), "updated": format_time(info.updated)}
-    for name, value in facts.items():
-        shown = f"{value:,}" if isinstance(value, int) else escape_controls(" ".join(str(value).split()))
-        click.echo(f"{name.replace('_', ' '):<16}{shown}")
+    costs = {"raw_tokens": view.unfolded, "view_tokens": view.tokens, "budget": view.budget}
+    facts = {**asdict(info), "branch": branch, "tip": tip, **costs}
+    shown = facts | {"tip": f"s{tip}", "created": format_time(info.created), "updated": format_time(info.updated)}
+    texts = {name: f"{value:,}" if isinstance(value, int) else " ".join(value.split()) for name, value in shown.items()}
+    return Answer(facts, [f"{name.replace('_', ' '):<16}{text}" for name, text in texts.items()])
 
 
-@sessions.command()
+@data_command
 @session_argument
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path), required=False)
 @click.option("--force", is_flag=True, help="Write over a file that is there.")
-@store_option
-def export(session: str, file: Path | None, force: bool, store: str | None) -> None:
+def export(session: str, file: Path | None, force: bool, store: str | None) -> Answer:
     """Write a session to a file, SESSION.jsonl if none is named.
 
     The file holds everything: the log, the folds, the branches. `ctxfold sessions import` reads it back.
@@ -129,72 +83,96 @@ def export(session: str, file: Path | None, force: bool, store: str | None) -> N
         raise InputError(f"{target} is there already: name another file, or add --force")
     open_existing(session, store).close()
     ctxfold.export_session(session, target, store=store)
-    click.echo(f"wrote {session} to {target}", err=True)
+    return Answer({"session": session, "file": str(target)}, notes=[f"wrote {session} to {target}"])
 
 
-@sessions.command("import")
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path), required=False)
+_TRANSCRIPT: tuple[Decorator, ...] = (
+    click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path), required=False),
+    click.option("--from", "host", metavar="HOST", help="Who wrote it: claude-code, codex, gemini, opencode or pi."),
+    click.option("--latest", is_flag=True, help="With --from: the transcript that was written to last."),
+    click.option("--name", metavar="SESSION", help="The session's name; the file's or its host's own if not said."),
+)
+
+
+def transcript_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add FILE, `--from`, `--latest` and `--name` to a command."""
+    return reduce(lambda made, option: option(made), reversed(_TRANSCRIPT), command)
+
+
+def find_transcript(host: str, file: Path | None, latest: bool) -> tuple[Transcript, str]:
+    """Find the transcript that a command's options name, and the name of its session. Raises InputError: an unknown
+    host, no file, or both a file and `--latest`.
+    """
+    from ctxfold.messages.files import Transcript
+    from ctxfold.messages.hosts import HOSTS, find_latest, name_conversation
+
+    if host not in HOSTS:
+        raise InputError(f"no host {host!r} whose transcripts can be read: {', '.join(HOSTS)}")
+    if (file is None) != latest:
+        raise InputError("give the transcript's file, or --latest")
+    path = file or find_latest(HOSTS[host], Path.home(), os.environ.get(HOSTS[host].variable))
+    return Transcript(HOSTS[host], path), name_conversation(host, path.stem)
+
+
+@data_command
 @transcript_options
-@click.option("--name", metavar="SESSION", help="Another name for it than the one in the file.")
-@store_option
-def import_session(file: Path | None, host: str | None, latest: bool, name: str | None, store: str | None) -> None:
-    """Read a session from a file that `export` wrote, or a host's own transcript with --from.
+def import_session(file: Path | None, host: str | None, latest: bool, name: str | None, store: str | None) -> Answer:
+    """Make a session from an export or a host's transcript.
 
-    A transcript can be read again: entries that the session holds are skipped. `ctxfold record SESSION < FILE` records
-    plain text.
+    `--from` names the host. A transcript can be read again: entries that the session holds are skipped.
+    `ctxfold record SESSION < FILE` records plain text.
     """
     import ctxfold
 
-    if host is not None:
-        transcript = find_transcript(host, file, latest)
-        messages = list(transcript.read_new())
-        if not messages:
-            raise InputError(f"{transcript.path} holds no conversation as {host} writes it: name another file or host")
-        with ctxfold.Session.open(name or name_of(transcript), store=store) as opened:
-            new = len(opened.record(messages))
-            lines = counted(transcript.unread, "line of it is", "lines of it are")
-            left = f"; {lines} no part of the conversation" if transcript.unread else ""
-            click.echo(
-                f"recorded {counted(new, 'new entry', 'new entries')} in {opened.name}, "
-                f"which now ends at s{opened.tip}{left}; "
-                f"look at it: ctxfold log {opened.name}",
-                err=True,
-            )
-        return
-    if file is None or latest:
-        raise InputError("name the file to read; --latest needs --from HOST")
-    made = ctxfold.import_session(file, store=store, name=name)
-    click.echo(f"made the session {made} from {file}; look at it: ctxfold log {made}", err=True)
+    if host is None:
+        if file is None or latest:
+            raise InputError("name the file to read; --latest needs --from HOST")
+        made = ctxfold.import_session(file, store=store, name=name)
+        about = f"made the session {made} from {file}; look at it: ctxfold log {made}"
+        return Answer({"session": made}, notes=[about])
+    transcript, own_name = find_transcript(host, file, latest)
+    messages = list(transcript.read_new())
+    if not messages:
+        raise InputError(f"{transcript.path} holds no conversation as {host} writes it: name another file or host")
+    with ctxfold.Session.open(name or own_name, store=store) as session:
+        new, made, tip = len(session.record(messages)), session.name, session.tip
+    lines = counted(transcript.unread, "line of it is", "lines of it are")
+    left = f"; {lines} no part of the conversation" if transcript.unread else ""
+    about = (
+        f"recorded {counted(new, 'new entry', 'new entries')} in {made}, which now ends at s{tip}{left}; "
+        f"look at it: ctxfold log {made}"
+    )
+    return Answer({"session": made, "new": new, "tip": tip, "unread": transcript.unread}, notes=[about])
 
 
-@sessions.command()
+@data_command
 @session_argument
 @yes_option
-@store_option
-def delete(session: str, yes: bool, store: str | None) -> None:
-    """Delete a session and whatever only it holds; this cannot be undone."""
+def delete(session: str, yes: bool, store: str | None) -> Answer:
+    """Delete a session and what only it holds, for good."""
     import ctxfold
 
     with open_existing(session, store) as opened:
-        steps = opened.tip
-    confirm(f"Delete {session} (newest step s{steps}) for good?", yes)
+        tip = opened.tip
+    confirm(f"Delete {session} (newest step s{tip}) for good?", yes)
     ctxfold.delete_session(session, store=store)
-    click.echo(f"deleted {session}", err=True)
+    return Answer({"session": session}, notes=[f"deleted {session}"])
+
+
+@click.group()
+def sessions() -> None:
+    """List, show, export, import and delete sessions."""
+
+
+_GROUP = {"list": list_sessions, "show": show, "export": export, "import": import_session, "delete": delete}
+for _name, _command in _GROUP.items():
+    sessions.add_command(_command, _name)
 
 
 @click.command()
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path), required=False)
 @transcript_options
-@click.option("--name", metavar="SESSION", help="The session; without it, one named after host and file.")
-@click.option(
-    "--every", type=click.FloatRange(0.05), default=0.5, show_default=True, metavar="SECONDS", help="How often to look."
-)
-@click.option(
-    "--idle",
-    type=click.FloatRange(0),
-    metavar="SECONDS",
-    help="End when nothing new came for so long; without it, at Ctrl-C.",
-)
+@click.option("--every", type=click.FloatRange(0.05), default=0.5, metavar="SECONDS", help="How often to look; 0.5.")
+@click.option("--idle", type=click.FloatRange(0), metavar="SECONDS", help="End when nothing new came for so long.")
 @store_option
 def follow(
     file: Path | None,
@@ -213,8 +191,8 @@ def follow(
 
     if host is None:
         raise InputError("say who writes the transcript: --from claude-code")
-    transcript = find_transcript(host, file, latest)
-    with ctxfold.Session.open(name or name_of(transcript), store=store) as session:
+    transcript, own_name = find_transcript(host, file, latest)
+    with ctxfold.Session.open(name or own_name, store=store) as session:
         click.echo(f"following {transcript.path} into {session.name}", err=True)
         quiet = 0.0
         while idle is None or quiet < idle:
@@ -232,25 +210,14 @@ LARGEST = 64 << 20
 """The most that is read from standard input, in bytes."""
 
 
-@click.command()
+@data_command
 @session_argument
 @click.option("--user", metavar="TEXT", help="A message of the user's; - reads it from standard input.")
 @click.option("--reply", metavar="TEXT", help="The assistant's answer; - reads it from standard input.")
 @click.option("--step", metavar="JSON", help="Whole steps, one JSON object a line; - reads them from standard input.")
 @click.option("--call", default="stdin", show_default=True, metavar="NAME", help="What gave the text that is piped in.")
 @click.option("--goal", metavar="TEXT", help="What the session is for, when it is new.")
-@json_option
-@store_option
-def record(
-    session: str,
-    user: str | None,
-    reply: str | None,
-    step: str | None,
-    call: str,
-    goal: str | None,
-    as_json: bool,
-    store: str | None,
-) -> None:
+def record(session: str, call: str, goal: str | None, store: str | None, **given: str | None) -> Answer:
     """Record text in a session's log, and make the session if there is none.
 
     Without an option, standard input is recorded as a tool's result: `make test | ctxfold record work --call "make
@@ -259,42 +226,24 @@ def record(
     """
     import ctxfold
 
-    write = _choose_writer(user, reply, step, call)
+    texts = {name: _read_pipe() if text == PIPED else text for name, text in given.items() if text is not None}
+    if len(texts) > 1:
+        raise InputError("one thing at a time: give --user, --reply or --step, or pipe a text in")
+    steps = _read_steps(texts["step"]) if "step" in texts else []
+    if not texts:
+        result = {"id": "c1", "text": _read_pipe()}
+        steps = [{"calls": [{"name": call, "args": {}, "id": "c1"}], "results": [result]}]
     with ctxfold.Session.open(session, goal=goal, store=store) as opened:
-        if opened.created:
-            click.echo(f"new session {session}", err=True)
-        steps = write(opened)
-    if as_json:
-        print_json({"session": session, "steps": steps})
-        return
-    click.echo("\n".join(f"s{number}" for number in steps))
-
-
-def _choose_writer(user: str | None, reply: str | None, step: str | None, call: str) -> Callable[[Session], list[int]]:
-    """What will be written, all of it read and checked before a session is opened."""
-    match user, reply, step:
-        case None, None, None:
-            text = _read_pipe()
-            calls = [{"name": call, "args": {}, "id": "c1"}]
-            return lambda session: [session.record_step(calls=calls, results=[{"id": "c1", "text": text}]).step]
-        case str(), None, None:
-            message = _read_value(user)
-            return lambda session: [session.record_turn(user=message).step]
-        case None, str(), None:
-            answer = _read_value(reply)
-            return lambda session: [session.record_reply(answer).step]
-        case None, None, str():
-            steps = _read_steps(_read_value(step))
-            return lambda session: [session.record_step(**one).step for one in steps]
-        case _:
-            raise InputError("one thing at a time: give --user, --reply or --step, or pipe a text in")
-
-
-def _read_value(value: str) -> str:
-    return _read_pipe() if value == PIPED else value
+        notes = [f"new session {session}"] if opened.created else []
+        refs: list[Any] = [opened.record_step(**step) for step in steps]
+        refs += [opened.record_turn(texts["user"])] if "user" in texts else []
+        refs += [opened.record_reply(texts["reply"])] if "reply" in texts else []
+    numbers = [ref.step for ref in refs]
+    return Answer({"session": session, "steps": numbers}, [f"s{number}" for number in numbers], notes=notes)
 
 
 def _read_pipe() -> str:
+    """The text on standard input. Raises InputError: none is there, or too long a one, or not UTF-8."""
     if sys.stdin.isatty():
         raise InputError("nothing is piped in: ctxfold record SESSION < file, or give --user, --reply or --step")
     raw = sys.stdin.buffer.read(LARGEST + 1)
@@ -310,8 +259,14 @@ def _read_pipe() -> str:
         ) from error
 
 
-def _read_steps(text: str) -> list[Mapping[str, Any]]:
-    """The steps of JSON lines, or of one object or array over several lines."""
+_STEP = {"explanation", "calls", "results", "found"}
+
+
+def _read_steps(text: str) -> Sequence[Mapping[str, Any]]:
+    """The steps of JSON lines, or of one object or array over several lines. All are recorded in memory first, so that
+    none is kept where one is refused.
+    """
+    import ctxfold
     from ctxfold.text.json import read_values
 
     try:
@@ -320,33 +275,21 @@ def _read_steps(text: str) -> list[Mapping[str, Any]]:
         raise InputError(f"line {error.lineno} is not JSON ({error.msg}): give one step a line") from error
     if not steps:
         raise InputError("there is no step in that: nothing was recorded")
-    return [_check_step(one, number) for number, one in enumerate(steps, start=1)]
-
-
-def _check_step(value: object, number: int) -> Mapping[str, Any]:
-    """A step as `Session.record_step` takes it: whole, so that of several none is recorded where one is refused."""
-    from ctxfold.messages.apis import read_step
-
-    names = {"explanation", "calls", "results", "found"}
-    if not isinstance(value, dict) or not value or set(value) - names:
-        raise InputError(f"step {number} is not an object of {', '.join(sorted(names))}")
-    calls, results = value.get("calls", []), value.get("results", [])
-    if not isinstance(calls, list) or not isinstance(results, list):
-        raise InputError(f"step {number} needs its calls and results as arrays: [{{...}}]")
-    words = [value.get(name, "") for name in ("explanation", "found")]
-    if not all(isinstance(text, str) for text in words):
-        raise InputError(f"step {number}: text is wanted for explanation and found")
-    try:
-        read_step(words[0], calls, results)
-    except CtxfoldError as error:
-        raise InputError(f"step {number}: {error}") from error
-    return value
+    with ctxfold.Session.open("trial", store=":memory:") as trial:
+        for number, step in enumerate(steps, start=1):
+            if not isinstance(step, dict) or not step or step.keys() - _STEP:
+                raise InputError(f"step {number} is not an object of {', '.join(sorted(_STEP))}")
+            try:
+                trial.record_step(**step)
+            except CtxfoldError as error:
+                raise InputError(f"step {number}: {error}") from error
+    return steps
 
 
 @session_command
 @click.argument("what", metavar="REF_OR_PATTERN")
 @yes_option
-def redact(session: Session, what: str, yes: bool, as_json: bool) -> None:
+def redact(session: Session, what: str, yes: bool) -> Answer:
     """Blank text for good, in the log and in everything made from it.
 
     A ref blanks its records. A regular expression blanks all its matches, in common encodings too. A mark of the same
@@ -356,17 +299,10 @@ def redact(session: Session, what: str, yes: bool, as_json: bool) -> None:
     confirm(f"Blank {what!r} in {session.name} for good?", yes)
     before = session.name
     redacted = session.redact(what)
-    if as_json:
-        print_json(redacted)
-        return
-    renamed = (
-        f", and called {counted(redacted.names, 'branch or topic', 'branches and topics')} otherwise"
-        if redacted.names
-        else ""
-    )
-    click.echo(
-        f"blanked {counted(redacted.bytes, 'byte')} in {counted(redacted.records, 'record')} of {session.name}{renamed}"
-    )
+    done = f"blanked {counted(redacted.bytes, 'byte')} in {counted(redacted.records, 'record')} of {session.name}"
+    if redacted.names:
+        done += f", and called {counted(redacted.names, 'branch or topic', 'branches and topics')} otherwise"
+    lines = [done]
     if session.name != before:
-        click.echo(f"the session told of it by its name: it is called {session.name} now")
-    click.echo(f"not reached: {'; '.join(redacted.left)}", err=True)
+        lines.append(f"the session's name held it: it is called {session.name} now")
+    return Answer(redacted, lines, notes=[f"not reached: {'; '.join(redacted.left)}"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
 
@@ -13,14 +13,11 @@ from pydantic import BaseModel, Field, StrictStr, field_validator
 
 from ctxfold.decisions.register import EntrySource, Records, read_entries
 from ctxfold.log.json import parse
-from ctxfold.log.lines import Line
-from ctxfold.select import pieces_of_text
+from ctxfold.select import PAGE, Choice, Piece, pieces_of_text, score
 from ctxfold.select.choose import find_best_line
-from ctxfold.select.score import BM25
-from ctxfold.text.values import facts_of
 from ctxfold.text.words import counted, query_words, words
 from ctxfold.tokens import count
-from ctxfold.workspace import Cause, Extract, Extraction, Intent, Tile, Workspace, spans
+from ctxfold.workspace import Extract, Extraction, Intent, Tile, Workspace
 
 
 def extract(intent: Intent, extraction: Extraction) -> Intent:
@@ -177,7 +174,7 @@ def _find_last(source: EntrySource, first: int, last: int, room: int) -> int:
     return end
 
 
-_FAINT = 0.3
+_FAINT = 0.2
 """Lines of less than this share of the best worth are not extracted, even if there is room."""
 _SMALL = 90
 """o200k tokens up to which an object of JSON is taken whole, so that its id stays with its values."""
@@ -220,30 +217,34 @@ def choose_lines(query: str, sources: Sequence[EntrySource], budget: int, shown:
     `sources`: the newest first; of an object that several records hold, the newest counts. Lines of which all words
     are in `shown` are left out.
     """
-    wanted = query_words(query)
-    asked, standing = frozenset(wanted), frozenset(words(shown))
+    asked, standing = frozenset(query_words(query)), frozenset(words(shown))
     units: list[_Unit] = []
-    newest: dict[str, str] = {}
     for source in sources:
         if len(units) < _UNITS:
             units += _cut(source, asked, len(units))
     said = [words(unit.text) for unit in units]
-    scores = BM25(said).scores(wanted)
-    least = max(scores, default=0.0) * _FAINT
-    taken = dict[int, _Unit]()
-    for place in sorted(range(len(units)), key=lambda place: (-scores[place], place)):
-        unit = units[place]
-        known = newest.setdefault(unit.name, unit.source.ref) if unit.name else unit.source.ref
-        if scores[place] <= least or known != unit.source.ref:
-            continue
-        fresh = {each: units[each] for each in (*unit.under, place) if each not in taken}
-        if shown and all(standing.issuperset(said[each]) for each in fresh):
-            continue
-        price = sum(count(each.text) + OVERHEAD for each in _join(list(fresh.values())))
-        if price <= budget:
-            budget -= price
-            taken |= fresh
-    return _join(list(taken.values()))
+    pieces = [
+        Piece(unit.text, len(unit.text) // 3 + OVERHEAD, words=tuple(asked.intersection(held)), under=unit.under)
+        for unit, held in zip(units, said, strict=True)
+    ]
+    worths = score(pieces, query, PAGE)
+    least = max(worths, default=0.0) * _FAINT
+    newest: dict[str, str] = {}
+    among = [
+        place
+        for place, unit in enumerate(units)
+        if worths[place] > least
+        and newest.setdefault(unit.name or unit.source.ref, unit.source.ref) == unit.source.ref
+        and not (shown and standing.issuperset(said[place]))
+    ]
+    choice = Choice(pieces, query, among=among, weights=PAGE)
+
+    def join_units(places: Sequence[int]) -> list[Extract]:
+        return _join([units[place] for place in places])
+
+    return join_units(
+        choice.fit(budget, lambda places: sum(count(each.text) + OVERHEAD for each in join_units(places)))
+    )
 
 
 def _join(units: Sequence[_Unit]) -> list[Extract]:
@@ -342,79 +343,11 @@ def _find_ends(lines: Sequence[str]) -> dict[int, int]:
     return ends
 
 
-@dataclass(frozen=True, slots=True)
-class Trigger:
-    """A reason to plan or to extract. `detail`: this case of it; `need`: words to look for, empty for the intent."""
-
-    cause: Cause
-    detail: str
-    need: str = ""
-
-    def __str__(self) -> str:
-        return f"{self.cause}: {self.detail}"
-
-
-_NAMES = 6
-"""The most values of one message that the log is searched for."""
-_RECENT = 6
-"""Blocks at the end in which the user's new words are read."""
-_SHORT = 2
-"""Characters from which a value is searched for."""
-_WORDS = 4_000
-"""Characters of a message that are read for values."""
-_STRETCH = 8
-"""Steps folded since the last extraction that call for another: folds come often where steps are long."""
-
-
 def is_folded(workspace: Workspace) -> bool:
     """Return whether anything on the path is shown in less than its full form."""
     return workspace.older is not None or any(isinstance(block, Tile) and not block.whole for block in workspace.blocks)
 
 
-def find_lost_reference(
-    workspace: Workspace, is_fresh: Callable[[Line], bool], is_held: Callable[[str], bool]
-) -> Trigger | None:
-    """Return a trigger if the user's fresh words name a value that the log holds and the view does not show."""
-    lines = [line for block in workspace.blocks[-_RECENT:] for line in block.said if is_fresh(line)]
-    said = (line.text.partition(" ")[2][:_WORDS] for line in lines)
-    names = dict.fromkeys(name for text in said for name in facts_of(text) if len(name) >= _SHORT)
-    if not names:
-        return None
-    shown = "\n".join(_list_shown(workspace, is_fresh))
-    lost = [name for name in [name for name in names if not has_name(shown, name)][:_NAMES] if is_held(name)]
-    if not lost:
-        return None
-    return Trigger("unresolved reference", ", ".join(name[:40] for name in lost[:3]), " ".join(lost))
-
-
 def has_name(text: str, name: str) -> bool:
     """Return whether a text holds a value that is not part of a longer one."""
     return re.search(rf"(?<![\w.]){re.escape(name)}(?!\w)", text, re.I | re.A) is not None
-
-
-def _list_shown(workspace: Workspace, is_fresh: Callable[[Line], bool]) -> Iterable[str]:
-    """The texts of the view without the user's fresh words."""
-    yield from (line.text for line in workspace.words)
-    yield from (each.text for each in workspace.intent.extracts)
-    for block in workspace.blocks:
-        if isinstance(block, Tile):
-            yield block.summary
-        yield from (line.text for line in block.lines if line.kind != "user" or not is_fresh(line))
-
-
-def find_newest_fold(workspace: Workspace) -> int:
-    """Return the last step of the newest tile of several steps; 0 without one."""
-    return max((tile.last for tile in _macros(workspace)), default=0)
-
-
-def find_pressure(workspace: Workspace, seen: int) -> Trigger | None:
-    """Return a trigger if a good stretch of steps was folded after step `seen`."""
-    newest = find_newest_fold(workspace)
-    if newest - seen < _STRETCH:
-        return None
-    tile = next(tile for tile in _macros(workspace) if tile.last == newest)
-    return Trigger("budget pressure", f"{tile.id} of {spans(tile.steps)}")
-
-
-def _macros(workspace: Workspace) -> Iterable[Tile]:
-    return (block for block in workspace.blocks if isinstance(block, Tile) and len(block.steps) > 1)

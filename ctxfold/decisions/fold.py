@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import astuple, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -94,41 +94,36 @@ _SMALL = 8_000
 
 @dataclass(frozen=True, slots=True)
 class FoldSettings:
-    """When the cover is consolidated, and how far. A share is one of the budget.
+    """When the older steps are folded, and how far.
 
     Attributes:
-        high: the high-water mark, from which the cover is consolidated.
-        low: the low-water mark, down to which it is consolidated.
-        full: the newest steps in full; more if the session edits documents that they hold, up to what `least` and the
-            user's words leave.
-        latest: the most that the newest step counts: a view bounds what is above it.
-        least: the least for the older steps.
-        micro: the share of a step that folding it alone leaves.
-        front: the most for a summary in front of the older steps.
+        at: the high-water mark, a share of the budget, from which they are folded.
+        to: the low-water mark, a share of the budget, down to which they are folded.
+        depth: the newest steps that always stay in full.
+        window: the most steps that one consolidation folds; 0 for no limit.
+        micro: whether each step is folded alone once the next is recorded (granular condensation; AgentFold).
     """
 
-    high: float = 0.90
-    low: float = 0.60
-    full: float = 0.20
-    latest: float = 0.60
-    least: float = 0.20
-    micro: float = 0.40
-    front: float = 0.30
+    at: float = 0.90
+    to: float = 0.60
+    depth: int = 1
+    window: int = 0
+    micro: bool = False
 
     def __post_init__(self) -> None:
-        shares = all(0 < share <= 1 for share in astuple(self))
-        if not shares or round(self.full + self.least, 9) > self.low or self.low >= self.high:
+        if not 0 < self.to < self.at <= 1 or self.depth < 1 or self.window < 0:
             raise InputError(
-                "fold settings are shares above 0, at most 1; full and least together at most low, and low below high"
+                "fold settings: 0 < to < at <= 1 are shares of the budget, depth is at least 1 step, window at least 0"
             )
 
     def of(self, budget: int) -> FoldSettings:
         """Return the settings at a budget: the default marks are higher at a small one, where no prefix is worth a
         cache.
         """
-        return replace(self, high=1.0, low=0.80) if budget < _SMALL and self == SETTINGS else self
+        return replace(self, at=1.0, to=0.80) if budget < _SMALL and (self.at, self.to) == _MARKS else self
 
 
+_MARKS = (0.90, 0.60)
 SETTINGS = FoldSettings()
 """The default water marks and shares."""
 

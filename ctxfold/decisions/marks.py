@@ -1,401 +1,179 @@
-"""Checks summaries against the log: finds ids, numbers, dates and quotations that the log does not hold."""
+"""Marks the values of a summary that the log does not hold: ids, numbers, paths and quotations."""
 
 from __future__ import annotations
 
-import calendar
-import json
 import re
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from decimal import Decimal
+from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
-from itertools import accumulate
-from typing import Any
+from unicodedata import normalize
 
-from ctxfold.errors import RefError, Ungrounded
-from ctxfold.log import BlockRef, RangeRef, RecordRef, StepRef, StretchRef, parse_ref
-from ctxfold.text.values import entities
-from ctxfold.text.words import counted, is_common
-from ctxfold.tokens import rarity
-from ctxfold.workspace import Block, Tile, Workspace
+from ctxfold.text.words import is_common
 
-_NUMBER = re.compile(r"(?<![A-Za-z0-9_.])\d[\d,]*(?:\.\d+)?(?![A-Za-z0-9_])")
-_GROUPED = re.compile(r"\d{1,3},\d{3}|\d{1,3}(?:,\d{3})+\.\d+")
-"""A number with commas between groups of digits; without decimals, several commas may part a list."""
-EUROPEAN = re.compile(r"(?<![\w.,])\d{1,3}(?:\.\d{3})*,\d{2}(?![\w,])")
-"""An amount with a decimal comma."""
-_TIMED = re.compile(r"(?<=\d)t(?=\d)")
-_ESCAPED = re.compile(r"\\[nrt]")
-_ISO = re.compile(r"(?<!\d)(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?!\d)")
-_WRITTEN = re.compile(r"(?<![\d.,/-])(\d{1,2})[./-](\d{1,2})[./-](\d{4})(?!\d)")
-_MONTHS = {
-    name.lower(): at for names in (calendar.month_name, calendar.month_abbr) for at, name in enumerate(names) if name
-}
-_NAME = "|".join(sorted(map(str.capitalize, _MONTHS), reverse=True))
-_NAMED = re.compile(
-    rf"(?:\b(\d{{1,2}})(?:st|nd|rd|th)?[ .]+)?\b({_NAME})\b\.?"
-    r"(?: (\d{1,2})(?!\d)(?:st|nd|rd|th)?)?(?:,? (\d{4})\b)?"
-)
-_CLOCK = re.compile(
-    r"(?<![\d:.])(\d{1,2}):(\d\d)(?::(\d\d))?(?: ?([ap])\.?m)?|\b(\d{1,2}) ?([ap])\.?m\b", re.IGNORECASE
-)
-LONGEST_NUMBER = 24
-"""Signs of a number that is compared by its value; a longer one must be in the log as it is written."""
-_LARGEST = 200_000
-"""Characters of a record that are read as JSON for its lists and columns."""
-
-
-class Ground:
-    """The records that a summary may use, as one source."""
-
-    def __init__(self, texts: Sequence[str]) -> None:
-        self._texts = texts
-        self._source = "\n".join(texts)
-
-    @cached_property
-    def lowered(self) -> str:
-        """The source in lower case; again with dates and times apart; again without the escaped line breaks of JSON."""
-        low = self._source.lower()
-        return "\n".join((low, _TIMED.sub(" ", low), _ESCAPED.sub(" ", low) if "\\" in low else ""))
-
-    @cached_property
-    def words(self) -> str:
-        """Its words, between blanks."""
-        return f" {' '.join(_WORD.findall(self.lowered))} "
-
-    @cached_property
-    def stated(self) -> frozenset[Decimal]:
-        """Its numbers, and the parts of its dates."""
-        found = {number for run in _NUMBER.finditer(self._source) for number in _numbers_in(run[0])}
-        found |= {
-            Decimal(run[0].replace(".", "").replace(",", ".")).normalize() for run in EUROPEAN.finditer(self._source)
-        }
-        found |= {Decimal(part).normalize() for date in self.dates for part in date if part}
-        return frozenset(found)
-
-    @cached_property
-    def derived(self) -> frozenset[Decimal]:
-        """The counts of its records, lines, entries and calls, and the sums of the columns of its lists."""
-        counts: Counter[str] = Counter({"records": len(self._texts)})
-        found: set[Decimal] = set()
-        sums: dict[str, Decimal] = {}
-        for text in self._texts:
-            found.add(Decimal(sum(map(bool, map(str.strip, text.splitlines())))))
-            tree = _read_json(text)
-            if isinstance(tree, Mapping) and isinstance(tree.get("name"), str):
-                counts[tree["name"]] += 1
-            counts["entries"] += len(tree) if isinstance(tree, list) else 0
-            for size, columns in _sum_lists(tree):
-                found |= {Decimal(size), *columns.values()}
-            for name, value in _list_numbers(tree):
-                sums[name] = sums.get(name, Decimal(0)) + value
-        return frozenset(number.normalize() for number in (*found, *map(Decimal, counts.values()), *sums.values()))
-
-    @cached_property
-    def dates(self) -> frozenset[tuple[int, int, int]]:
-        """Its dates as year, month and day; 0 for a part that is missing."""
-        return frozenset(dates_in(self._source))
-
-    @cached_property
-    def times(self) -> frozenset[tuple[int, int, int]]:
-        """Its times of day as hour, minute and second."""
-        return frozenset(times_in(self._source))
-
-
-def _numbers_in(text: str) -> Iterator[Decimal]:
-    """A number; if its commas may part several numbers, those too."""
-    yield Decimal(text.replace(",", "")).normalize()
-    if "," in text and not _GROUPED.fullmatch(text):
-        yield from (Decimal(part).normalize() for part in text.split(",") if part)
-
-
-def dates_in(text: str) -> Iterator[tuple[int, int, int]]:
-    """Dates in figures or with the name of a month, each way they can be read."""
-    for year, month, day in _ISO.findall(text):
-        yield int(year), int(month), int(day)
-    for one, other, year in _WRITTEN.findall(text):
-        yield int(year), int(one), int(other)
-        yield int(year), int(other), int(one)
-    yield from (date for _, date in named_dates(text))
-
-
-def named_dates(text: str) -> Iterator[tuple[str, tuple[int, int, int]]]:
-    """Dates with the name of a month: as written, and as year, month and day; 0 for a missing year."""
-    for found in _NAMED.finditer(text):
-        before, name, behind, year = found.groups()
-        if before or behind:
-            yield found[0], (int(year or 0), _MONTHS[name.lower()], int(behind or before))
-
-
-def times_in(text: str) -> Iterator[tuple[int, int, int]]:
-    """Times of day, each way they can be read."""
-    for hour, minute, seconds, first, alone, second in _CLOCK.findall(text):
-        at, half = int(hour or alone), (first or second).lower()
-        if half:
-            yield at % 12 + 12 * (half == "p"), int(minute or 0), int(seconds or 0)
-        else:
-            yield at, int(minute), int(seconds or 0)
-
-
-def _read_json(text: str) -> Any:
-    if len(text) > _LARGEST or text[:64].lstrip()[:1] not in ("{", "["):
-        return None
-    try:
-        return json.loads(text, parse_float=_read_number, parse_int=_read_number)
-    except (ValueError, RecursionError):
-        return None
-
-
-def _read_number(text: str) -> Decimal | None:
-    """A number of JSON that can be summed."""
-    return Decimal(text) if len(text) <= LONGEST_NUMBER and text.lower().count("e") == 0 else None
-
-
-def _sum_lists(tree: Any) -> Iterator[tuple[int, dict[str, Decimal]]]:
-    """Each list and object of a tree: how many entries it has, and the sums of the numbers its entries hold under one
-    name.
-    """
-    if not isinstance(tree, (dict, list)):
-        return
-    inner = list(tree.values()) if isinstance(tree, dict) else tree
-    sums: dict[str, Decimal] = {}
-    for entry in inner:
-        for name, value in entry.items() if isinstance(entry, dict) else ():
-            if isinstance(value, Decimal):
-                sums[name] = sums.get(name, Decimal(0)) + value
-    yield len(inner), sums
-    for entry in inner:
-        yield from _sum_lists(entry)
-
-
-def _list_numbers(tree: Any) -> Iterator[tuple[str, Decimal]]:
-    """The numbers of an object, each with its name."""
-    if isinstance(tree, dict):
-        yield from ((name, value) for name, value in tree.items() if isinstance(value, Decimal))
-
+MARK = " [not in the log]"
+"""What follows a value that the log does not hold."""
+_MOST_NAMED = 8
+"""The most values that an error or an answer names."""
 
 _EAST = r"\u3000-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uffef"
 _RUN = re.compile(rf"[^\s;()\[\]{{}}<>\"`|“”‘’«»„…{_EAST}]+")
-_SPLIT = re.compile(r",(?!\d{3}(?!\d))|=|:(?=[^\d/])|'s?$|[–—]")
-_EDGES = ".,:;!?*=–—'&-+~≈≤≥±×"
-_AMOUNT = re.compile(r"([€£¥₹$+-]?)(\d[\d,]*(?:\.\d+)?)(%|st|nd|rd|th|[kKM])?")
-_UNIT = re.compile(r"\s?(?:[A-Z]{2,4}\b|[%€£$¥₹°])")
-_BEFORE = re.compile(r"(?:\b[A-Z]{2,4}|[€£$¥₹#])\s?$")
-"""A sign of money or measure, or a code in capitals, before or after a number: it makes a small number an amount."""
-_TIME = re.compile(r"\d{1,2}:\d\d(?::\d\d)?")
-_HALF = re.compile(r" [ap]\.?m\b", re.IGNORECASE)
-"""The half of the day, after a time."""
-_SMALL = 20
-_JOINED = re.compile(r"[@_/\\]|\w\.\w")
-_HUMP = re.compile(r"[a-z][A-Z]")
-_QUOTED = re.compile(r"\"([^\"\n]{1,400})\"|“([^”\n]{1,400})”|«([^»\n]{1,400})»|`([^`\n]{1,400})`")
+"""Text between blanks, brackets, quotation marks, and signs of scripts that are written without blanks."""
+_QUOTED = re.compile(r"\"[^\"\n]{1,400}\"|“[^”\n]{1,400}”|«[^»\n]{1,400}»|`[^`\n]{1,400}`")
 _WORD = re.compile(r"\w+")
-_KNOWN = 0.8
-"""The rarity up to which a word in capitals counts as a common word, such as URL."""
-_TIMES = {"k": 1_000, "K": 1_000, "M": 1_000_000}
-_SUMMED = 60
-"""The numbers of a summary, the first, of which sums are formed."""
-_MOST_NAMED = 8
+_REF = re.compile(r"s(\d{1,9})(?:\.\d+)?(?::\d+(?:-\d+)?|-s(\d{1,9}))?")
+"""The address of a step, a record, lines of it, or a stretch of steps."""
+_OPENING = re.compile(r"(?:(?:~|\.+)/|(?<=[…<>})\]])/|[-,:;!?*=–—'’&+~≈≤≥±×$€£¥₹#_^])*")
+_ENDING = "-.,:;!?*=–—'’&+~≈≤≥±×$€£¥₹#_^/\\%"
+"""Signs before a value and behind it that are no part of it, such as a currency, or what stands for a home folder."""
+_CLOSING = "`*_\"'”’»%"
+"""Signs behind a value that the mark follows."""
+
+_ESCAPED_BREAK = re.compile(r"\\[nrt]")
+_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
+_DECIMAL_ZEROS = re.compile(r"(?<=\d)\.0+(?!\d)|(?<=\.\d)0+(?!\d)|(?<=\.\d\d)0+(?!\d)")
+_GLUE = re.compile(r"(?<=\d)t(?=\d\d:)|(?<=://)[^/\s]+(?=/)")
+"""What parts a date from its time, and a path from its scheme: the letter T, and the host of a URL."""
+_LEAST = 4
+"""The length from which a value is looked for in simplified text: days and hours alone are not."""
+
+_COUNTED = re.compile(r"\d[a-z]{0,2}(?:-[a-z]+)*")
+"""A number of one digit, with its unit or noun: `2nd`, `3x`, `4-step`."""
+_NAME = re.compile(r"[@_/\\]|\w\w\.\w|\w\.\w\w|[a-z][A-Z]")
+"""What makes letters a name that must be exact: an address, a path, a file name, `snake_case`, `camelCase`."""
+_CODE = re.compile(r"[A-Z]{5,}")
+_JOINTS = re.compile(r"(,(?!\d{3}(?!\d))|[=&+×–—|]|\.\.+|:(?=\D)|(?<=\D):|@(?=\d)|['’]s$)")
+"""Where several values are joined; a time of day stays in one piece."""
+_RANGE = re.compile(r"\D?\d[\d.,]*%?-(?:\D?\d[\d.,]*%?|[a-z]+(?:-[a-z]+)*)")
+"""`12-40` or `14-day`."""
+_MEMBER = re.compile(r"[A-Z]\w*\.\w+|\w+\.(?:\w*_\w*|[a-z]\w*[A-Z]\w*)")
+"""`Class.method`, `module.some_function`: unlike a file name."""
 
 
-def list_known_texts(workspace: Workspace, blocks: Sequence[Block]) -> list[str]:
-    """Return the texts that a summary may use besides the log: goal, register, the user's words, earlier summaries."""
-    intent = workspace.intent
-    said = (*workspace.words, *(line for block in workspace.blocks for line in block.said))
-    written = (block.summary for block in blocks if isinstance(block, Tile))
-    statements = (*intent.constraints, *intent.decisions)
-    register = (*(item.text for item in intent.items), *(each.text for each in statements))
-    return [note.text for note in workspace.notes] + [
-        *register,
-        intent.summary,
-        *written,
-        *(line.text for line in said),
-    ]
+def mark(text: str, log: Sequence[str], steps: Collection[int] = ()) -> tuple[str, tuple[str, ...]]:
+    """Return a text with `[not in the log]` behind each value that no text of the log holds, and those values.
 
-
-def check_summary(what: str, text: str, source: Sequence[str], steps: frozenset[int]) -> None:
-    """Check a text, named `what` in errors, against the texts it may use and the steps it may refer to.
-
-    Raises Ungrounded: it holds ids, numbers, addresses or quotations that are not there.
+    A value is looked for with no letter or digit on either side, in any case. One-digit numbers are not looked for.
+    Refs to `steps` need not be in the log.
     """
-    values = find_invented(text, source, steps)
-    if values:
-        named = ", ".join(repr(value[:60]) for value in values[:_MOST_NAMED])
-        fault = f"inventing {counted(len(values), 'value')}"
-        raise Ungrounded(f"the {what} holds {named}, not in the log; copy values exactly, or leave them out", fault)
+    text = text.replace(MARK, "")
+    evidence = _Evidence(log, steps)
+    spans = sorted(_find_missing(text, evidence))
+    marked, at = "", 0
+    for _, end in spans:
+        behind = end + len(text[end:]) - len(text[end:].lstrip(_CLOSING))
+        marked, at = f"{marked}{text[at:behind]}{MARK}", behind
+    return marked + text[at:], tuple(dict.fromkeys(text[start:end].strip(_CLOSING) for start, end in spans))
 
 
-def find_invented(summary: str, source: str | Sequence[str], steps: frozenset[int]) -> tuple[str, ...]:
-    """Return the values of a summary that its source lacks, each once, in order; refs to `steps` are allowed."""
-    ground = Ground([source] if isinstance(source, str) else source)
-    found: dict[str, None] = {}
-    known: list[Decimal] = []
-    few: set[Decimal] = set()
-    open_: list[str] = []
-    for value, small in _find_values(summary):
-        if small:
-            few.update(_read_numbers(value))
-        elif _is_held(value, ground, steps):
-            known += _read_numbers(value)
-        else:
-            open_.append(value)
-    told = [number for value in open_ for number in _read_numbers(value) if number in ground.derived]
-    sums = _form_sums([*known, *told][:_SUMMED], few)
-    for value in open_:
-        if not any(number in ground.derived or number in sums for number in _read_numbers(value)):
-            found[value] = None
-    found.update((date, None) for date, read in named_dates(summary) if not _is_dated(read, ground))
-    found.update((quote, None) for quote in _find_quotes(summary) if not _is_quoted(quote, ground))
-    return tuple(found)
+def name_marks(marks: Sequence[str]) -> str:
+    """Return marked values as a phrase for an error or an answer."""
+    more = f" and {len(marks) - _MOST_NAMED} more" if len(marks) > _MOST_NAMED else ""
+    return ", ".join(repr(value[:60]) for value in marks[:_MOST_NAMED]) + more
 
 
-def _is_held(value: str, ground: Ground, steps: frozenset[int]) -> bool:
-    """Whether the source holds a value as it is, in another notation, or part by part."""
-    if _has_value(ground.lowered, value.lower()) or _is_ref(value, steps) or _is_timed(value, ground):
-        return True
-    if any(number in ground.stated for number in _read_numbers(value)):
-        return True
-    if value[0] == "#" and value[1:]:
-        return _is_held(value[1:], ground, steps)
-    parts = _split_joined(value)
-    return len(parts) > 1 and all(_is_held(part, ground, steps) for part in parts)
+class _Evidence:
+    """The log, and the steps that a text may refer to."""
 
+    def __init__(self, log: Sequence[str], steps: Collection[int]) -> None:
+        text = normalize("NFKC", "\n".join(log)).lower()
+        unescaped = _ESCAPED_BREAK.sub(" ", text)
+        self._text = text if unescaped == text else f"{text}\n{unescaped}"
+        self._simple = _simplify(unescaped)
+        self._steps = steps
 
-def _find_values(summary: str) -> Iterator[tuple[str, bool]]:
-    """The parts of a summary that must be exact: with a digit, joined of parts, or in capitals.
+    @cached_property
+    def _words(self) -> str:
+        return f" {' '.join(_WORD.findall(self._text))} "
 
-    Each comes with whether it is a small number without a unit, which counts something.
-    """
-    joined = frozenset(at for span in entities(summary) for at in range(span.start, span.end))
-    for run in _RUN.finditer(summary):
-        at = run.start()
-        for part in _split_run(run[0]):
-            kept = part.strip(_EDGES)
-            exact = any(letter.isdigit() for letter in kept) or _is_code(kept)
-            half = _HALF.match(summary, run.end()) if _TIME.fullmatch(kept) and run[0].endswith(part) else None
-            if half:
-                yield kept + half[0], False
-            elif exact or (at in joined and _JOINED.search(kept)):
-                alone = not _UNIT.match(summary, run.end()) and not _BEFORE.search(summary[max(0, at - 8) : at])
-                yield kept, alone and _is_small(kept)
-
-
-def _split_run(run: str) -> list[str]:
-    """Split a run at commas, equals signs, colons and dashes; an address or a decimal comma stays whole."""
-    return [run] if "://" in run or EUROPEAN.fullmatch(run.strip(_EDGES)) else _SPLIT.split(run)
-
-
-def _split_joined(value: str) -> list[str]:
-    """Split values at slashes, or two numbers at a hyphen; anything else stays whole."""
-    if any(True for _ in dates_in(value)):
-        return [value]
-    slashed, dashed = value.split("/"), value.split("-")
-    if len(slashed) > 1 and all(any(letter.isdigit() for letter in part) or _JOINED.search(part) for part in slashed):
-        return slashed
-    return dashed if len(dashed) == 2 and all(map(_AMOUNT.fullmatch, dashed)) else [value]
-
-
-def _is_small(value: str) -> bool:
-    found = _AMOUNT.fullmatch(value)
-    return (
-        found is not None
-        and not found[1]
-        and (found[3] or "st") in ("st", "nd", "rd", "th")
-        and found[2].isascii()
-        and found[2].isdecimal()
-        and len(found[2]) <= 2
-        and int(found[2]) <= _SMALL
-    )
-
-
-def _is_code(word: str) -> bool:
-    """Whether a word of letters is written as a code: in capitals, or with a capital inside."""
-    if not word.isalpha() or not word.isascii() or len(word) < 2:
-        return False
-    return (word.isupper() and not is_common(word) and rarity(word) > _KNOWN) or _HUMP.search(word) is not None
-
-
-def _has_value(lowered: str, value: str) -> bool:
-    """Whether a text holds a value that is not part of a longer word or number."""
-    number = not value.strip("0123456789.,")
-    at = lowered.find(value)
-    while at >= 0:
-        end = at + len(value)
-        before, behind = lowered[max(0, at - 2) : at][::-1], lowered[end : end + 2]
-        if not _runs_on(before, value[0], number) and not _runs_on(behind, value[-1], number):
+    def has_value(self, value: str) -> bool:
+        """Return whether the log holds a value, its singular or its number in another notation; or it is a ref."""
+        value = normalize("NFKC", value).lower()
+        forms = dict.fromkeys((value, value.removesuffix("s"), value.removeprefix("v"), f"v{value}"))
+        if any(_has_token(self._text, form) for form in forms if form) or self._is_ref(value):
             return True
-        at = lowered.find(value, at + 1)
+        simple = _simplify(value)
+        in_full = rf"(?<![a-z0-9.]){re.escape(simple)}(?!\.?[a-z0-9])"
+        return (simple != value or len(simple) >= _LEAST) and re.search(in_full, self._simple) is not None
+
+    def has_words(self, quotation: str) -> bool:
+        """Return whether the log holds each part of a quotation, word for word; dots stand for words left out."""
+        parts = (" ".join(_WORD.findall(normalize("NFKC", part).lower())) for part in re.split(r"…|\.\.\.", quotation))
+        return all(f" {part} " in self._words for part in parts if part)
+
+    def _is_ref(self, value: str) -> bool:
+        ref = _REF.fullmatch(value)
+        return ref is not None and all(int(step) in self._steps for step in ref.groups() if step)
+
+
+def _simplify(text: str) -> str:
+    """Return a text with `1,200.50` as `1200.5`, and dates apart from times."""
+    return _GLUE.sub(" ", _DECIMAL_ZEROS.sub("", _THOUSANDS.sub("", text)))
+
+
+def _has_token(text: str, value: str) -> bool:
+    """Return whether a text holds a value with no letter or digit on either side."""
+    at = text.find(value)
+    while at >= 0:
+        neighbours = text[max(at - 1, 0) : at] + text[at + len(value) : at + len(value) + 1]
+        if not any(sign.isascii() and sign.isalnum() for sign in neighbours):
+            return True
+        at = text.find(value, at + 1)
     return False
 
 
-def _runs_on(beside: str, edge: str, number: bool) -> bool:
-    """Whether the two characters next to an end of a value, the nearer first, belong to it."""
-    if not beside or not edge.isalnum():
+def _find_missing(text: str, evidence: _Evidence) -> Iterator[tuple[int, int]]:
+    """The places of the quotations that the log lacks, and of values outside them."""
+    taken = set[int]()
+    for quotation in _QUOTED.finditer(text):
+        words = quotation[0][1:-1]
+        is_one_value = _RUN.fullmatch(words) and _is_value(words.strip(_ENDING))
+        if not is_one_value and not evidence.has_words(words):
+            yield quotation.span()
+            taken.update(range(*quotation.span()))
+    for run in _RUN.finditer(text):
+        if run.start() not in taken:
+            yield from _find_missing_parts(text, run.start(), run.end(), evidence)
+
+
+def _find_missing_parts(text: str, start: int, end: int, evidence: _Evidence) -> Iterator[tuple[int, int]]:
+    """The places of the values that the log lacks in a run of text, which may join several."""
+    opening = _OPENING.match(text, start, end)
+    start = opening.end() if opening else start
+    value = text[start:end].rstrip(_ENDING)
+    end = start + len(value)
+    if not _is_value(value) or evidence.has_value(value):
+        return
+    parts = _split(value, evidence)
+    if len(parts) == 1:
+        yield start, end
+        return
+    for part in parts:
+        yield from _find_missing_parts(text, start, start + len(part), evidence)
+        start += len(part)
+
+
+def _is_value(text: str) -> bool:
+    """Return whether a text must be exact: a name, a code, or a number of two digits or more."""
+    if _COUNTED.fullmatch(text):
         return False
-    if beside[0].isascii() and beside[0].isalnum():
-        return True
-    return edge.isdigit() and beside[1:].isdigit() and (beside[0] == "." or (number and beside[0] == ","))
+    digits = sum(map(str.isdigit, text))
+    named = _NAME.search(text) or (_CODE.fullmatch(text) and not is_common(text.lower()))
+    return digits > 1 or bool(named) or (digits == 1 and any(map(str.isalpha, text)))
 
 
-def _read_numbers(value: str) -> list[Decimal]:
-    """The numbers that a value may mean; none if it is not a number, or as long as an id."""
-    if len(value) > LONGEST_NUMBER:
-        return []
-    if EUROPEAN.fullmatch(value) and value.isascii():
-        return [Decimal(value.replace(".", "").replace(",", ".")).normalize()]
-    found = _AMOUNT.fullmatch(value)
-    if found is None or not found[2].isascii():
-        return []
-    if found[3] in _TIMES:
-        return [(Decimal(found[2].replace(",", "")) * _TIMES[found[3]]).normalize()]
-    numbers = [Decimal(found[2].replace(",", "")).normalize()]
-    return [*numbers, (numbers[0] / 100).normalize()] if found[3] == "%" else numbers
-
-
-def _form_sums(known: Sequence[Decimal], few: Iterable[Decimal]) -> frozenset[Decimal]:
-    """The sums and differences of two numbers, their products with a small one, and the sums of several in a row."""
-    found = {one * small for one in known for small in few}
-    for at, one in enumerate(known):
-        found.update(accumulate(known[at:]))
-        found.update(each for other in known[at + 1 :] for each in (one + other, abs(one - other)))
-    return frozenset(number.normalize() for number in found)
-
-
-def _is_timed(value: str, ground: Ground) -> bool:
-    """Whether a value is a date or a time of day that the source holds in another notation."""
-    dates, times = list(dates_in(value)), list(times_in(value))
-    if not dates and not times:
-        return False
-    known = not dates or any(_is_dated(date, ground) for date in dates)
-    return known and all(time in ground.times for time in times)
-
-
-def _is_dated(date: tuple[int, int, int], ground: Ground) -> bool:
-    """Whether the source holds a date: with the same year, or with a year that one side does not name."""
-    same = [other[0] for other in ground.dates if other[1:] == date[1:]]
-    return any(year == date[0] or not date[0] or (not year and date[0] in ground.stated) for year in same)
-
-
-def _find_quotes(summary: str) -> Iterator[str]:
-    for match in _QUOTED.finditer(summary):
-        yield next(part for part in match.groups() if part is not None)
-
-
-def _is_quoted(quote: str, ground: Ground) -> bool:
-    """Whether the source holds each part of a quotation, word for word."""
-    parts = (" ".join(_WORD.findall(part.lower())) for part in re.split(r"…|\.\.\.", quote))
-    return all(f" {part} " in ground.words for part in parts if part)
-
-
-def _is_ref(value: str, steps: frozenset[int]) -> bool:
-    try:
-        ref = parse_ref(value)
-    except RefError:
-        return False
-    match ref:
-        case StepRef(step=step) | RecordRef(step=step) | RangeRef(step=step):
-            return step in steps
-        case StretchRef(first=first, last=last):
-            return first in steps and last in steps
-        case BlockRef():
-            return False
+def _split(value: str, evidence: _Evidence) -> list[str]:
+    """Split a value where it joins several, with the joints between them; one that is a single value stays whole."""
+    if "://" in value:
+        return [value]
+    parts = _JOINTS.split(value)
+    if len(parts) > 1:
+        return parts
+    if _RANGE.fullmatch(value):
+        return list(value.partition("-"))
+    if _MEMBER.fullmatch(value) and all(map(evidence.has_value, value.split("."))):
+        return re.split(r"(\.)", value)
+    parts = re.split("(/)", value)
+    is_list = all(
+        part.isalnum() and (part.isdigit() or is_common(part.lower()) or evidence.has_value(part))
+        for part in parts[::2]
+    )
+    return parts if is_list else [value]

@@ -1,17 +1,33 @@
-"""Consolidation: which steps are folded at which budget, and the tile that the selector makes of them."""
+"""The memory of a path: which steps a consolidation folds, and the one tile that it makes of them.
+
+The tile holds the memory in nine parts if somebody wrote one (deep consolidation; AgentFold, section 3.2), the user's
+words, and lines that the selector chooses anew from the log.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from pydantic import ValidationError
+
 from ctxfold.decisions.fold import TRAIL, FoldSettings, make_tile, price_blocks
-from ctxfold.errors import FoldError
+from ctxfold.errors import FoldError, InputError
 from ctxfold.log.lines import Line
+from ctxfold.prompts import prompt
 from ctxfold.tokens import count, count_lines
-from ctxfold.view.fit import Shown, address_lines, condense, name_steps, shorten_summaries, show
+from ctxfold.view.fit import (
+    Shown,
+    address_lines,
+    condense,
+    name_steps,
+    shorten_memory,
+    shorten_summaries,
+    show,
+    write_memory,
+)
 from ctxfold.view.trail import changes_of, drop_repeats, write_trail
-from ctxfold.workspace import Block, Origin, RawStep, Tile, Workspace, spans
+from ctxfold.workspace import Block, Memory, MemoryParts, Origin, RawStep, Tile, Workspace, spans
 
 _LEAST = 4
 """o200k tokens that a fold must save."""
@@ -19,6 +35,22 @@ _ROOM_A_WORD = 2
 """Tokens of room that older steps get at least for each token of the user's words in them."""
 _DOCUMENT = 100
 """The least o200k tokens of a step that is folded alone."""
+_MICRO = 0.4
+"""The share of a step that folding it alone without a summary leaves."""
+_THIRD = 1 / 3
+"""The share of the low-water mark that the newest steps in full get at most, and the older steps at least."""
+_LATEST = 0.6
+"""The share of a budget that the newest step counts for at most: a view bounds what is above it."""
+_TINY = 2_000
+"""o200k tokens of a budget below which a memory gets more room, since it is most of the view."""
+_MEMORY, _TINY_MEMORY = 0.28, 0.45
+"""The share of a budget that a memory may take; on recorded sessions a reader of that size misses no fact."""
+_FRESH, _TINY_FRESH = 1.25, 0.9
+"""The raw records of folded steps after the memory, in budgets, from which it is written anew: in lines they need 8% of
+that, so that lines and memory take 38% of the view; in a tiny view the raw records weigh twice the memory's room.
+"""
+_OVER = 1.25
+"""How far a memory may exceed its room before it is shortened."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,59 +61,130 @@ class Batch:
     newest: Sequence[Block]
     room: int
 
+    @property
+    def steps(self) -> tuple[int, ...]:
+        """The steps to fold, in path order."""
+        return tuple(step for block in self.blocks for step in block.steps)
+
 
 @dataclass(frozen=True, slots=True)
-class Front:
-    """A summary that precedes the lines chosen from older steps, and its author."""
+class Written:
+    """A memory, the latest step that its author had read, the author, and the values in it that the log lacks."""
 
-    text: str
+    memory: Memory
+    as_of: int
     origin: Origin
+    marks: tuple[str, ...] = ()
 
 
-def find_front(blocks: Sequence[Block]) -> Front | None:
-    """Return the summary in front of blocks; None if nobody wrote one."""
-    fronts = [block for block in blocks if isinstance(block, Tile) and block.front]
-    return Front("\n".join(block.summary for block in fronts), fronts[-1].origin) if fronts else None
+def read_memory(given: Mapping[str, str] | str) -> Memory:
+    """Read a memory from its parts, or from a report in one text. Raises InputError: an unknown part, or no text."""
+    try:
+        memory = Memory(report=given) if isinstance(given, str) else Memory(**given)
+    except (ValidationError, TypeError) as error:
+        raise InputError(f"a memory is text in these parts: {', '.join(MemoryParts.model_fields)}") from error
+    if not memory.text:
+        raise InputError("the memory is empty; say what is wanted, what was done and found, and what comes next")
+    return memory
 
 
-def front_room(budget: int, settings: FoldSettings) -> int:
-    """Return the o200k tokens of a summary in front of the older steps."""
-    return int(settings.front * budget)
+def find_memory(blocks: Sequence[Block]) -> Tile | None:
+    """Return the tile that holds the memory; None if nobody wrote one."""
+    return next((block for block in blocks if isinstance(block, Tile) and block.memory), None)
+
+
+def memory_room(budget: int) -> int:
+    """Return the o200k tokens that a memory may take."""
+    return int((_TINY_MEMORY if budget < _TINY else _MEMORY) * budget)
+
+
+def is_memory_due(workspace: Workspace, budget: int, batch: Batch | None = None) -> bool:
+    """Return whether the memory is to be written anew: there is none, or the steps after it need too much room.
+
+    `batch`: the steps that are about to be folded; None looks at the steps that are folded already.
+    """
+    folded = [block for block in workspace.blocks if isinstance(block, Tile)]
+    tile = find_memory(folded)
+    if tile is None:
+        return batch is not None or any(block.origin == "embedded" for block in folded)
+    fresh = (
+        tile.fresh + sum(block.raw for block in batch.blocks if block.steps[0] > tile.as_of) if batch else tile.fresh
+    )
+    return fresh > (_TINY_FRESH if budget < _TINY else _FRESH) * budget
 
 
 def choose_batch(workspace: Workspace, budget: int, settings: FoldSettings) -> Batch | None:
     """Return the blocks to fold down to the low-water mark; None below the high one, or if nothing may be folded."""
     settings = settings.of(budget)
     blocks, older = workspace.blocks, 0 if workspace.older is None else workspace.older.raw
-    if workspace.tokens + older <= settings.high * budget:
+    if workspace.tokens + older <= settings.at * budget:
         return None
+    if sum(block.tokens for block in drop_repeats(blocks)) + older <= settings.at * budget:
+        return None
+    return split_blocks(blocks, budget, settings)
+
+
+def split_blocks(blocks: Sequence[Block], budget: int, settings: FoldSettings) -> Batch | None:
+    """Split blocks into those to fold and the newest, which stay in full; None if nothing may be folded.
+
+    The newest get a third of the low-water mark; more if the session edits documents that they hold, up to what the
+    user's words in the older ones leave.
+    """
     costs = [block.tokens for block in drop_repeats(blocks)]
-    if sum(costs) + older <= settings.high * budget:
-        return None
-    end, full, said = len(blocks), 0, sum(_said(block) for block in blocks)
-    newer = settings.full + _documents(blocks) * (settings.low - settings.least - settings.full)
+    end, full, said = len(blocks), 0, sum(_count_said(block) for block in blocks)
+    third = _THIRD * settings.to
+    newer = third + _share_documents(blocks) * third
     while end > 0:
         block = blocks[end - 1]
-        newest = end == len(blocks)
-        said -= _said(block)
-        most = max(settings.full, min(newer, settings.low - _ROOM_A_WORD * said / budget)) * budget
+        newest = len(blocks) - end < settings.depth
+        said -= _count_said(block)
+        most = max(third, min(newer, settings.to - _ROOM_A_WORD * said / budget)) * budget
         if not newest and (not isinstance(block, RawStep) or (block.settled and full + costs[end - 1] > most)):
             break
-        full += min(costs[-1], int(settings.latest * budget)) if newest else costs[end - 1]
+        full += min(costs[end - 1], int(_LATEST * budget)) if end == len(blocks) else costs[end - 1]
         end -= 1
+    if settings.window:
+        steps = [index for index in range(end) if isinstance(blocks[index], RawStep)]
+        end = min(end, steps[settings.window - 1] + 1) if len(steps) > settings.window else end
     if end == 0 or (end == 1 and isinstance(blocks[0], Tile)):
         return None
-    bounded = max(blocks[-1].tokens - int(settings.latest * budget), 0)
-    standing = price_blocks(*drop_repeats(blocks[end:])) - bounded
-    return Batch(blocks[:end], blocks[end:], max(int(settings.low * budget) - standing, int(settings.least * budget)))
+    return make_batch(blocks, end, budget, settings)
 
 
-def _said(block: Block) -> int:
+@dataclass(frozen=True, slots=True)
+class MemoryDue:
+    """A memory that somebody should write: the steps that it replaces, and its room in o200k tokens."""
+
+    steps: tuple[int, ...]
+    room: int
+
+    def describe(self, tool: str) -> str:
+        """Return the notice for a model that writes it by calling a tool, in at most 200 tokens."""
+        return prompt("memory_due", steps=spans(self.steps), room=self.room, tool=tool)
+
+
+def find_due(workspace: Workspace, budget: int) -> MemoryDue | None:
+    """Return the memory that the folded steps call for; None if they have one that is new enough."""
+    folded = [block for block in workspace.blocks if isinstance(block, Tile)]
+    if not is_memory_due(workspace, budget):
+        return None
+    return MemoryDue(tuple(step for block in folded for step in block.steps), memory_room(budget))
+
+
+def make_batch(blocks: Sequence[Block], end: int, budget: int, settings: FoldSettings) -> Batch:
+    """Return the batch of the blocks before an index, its room down to the low-water mark."""
+    bounded = max(blocks[-1].tokens - int(_LATEST * budget), 0)
+    newest = price_blocks(*drop_repeats(blocks[end:])) - bounded if end < len(blocks) else 0
+    room = max(int(settings.to * budget) - newest, int(_THIRD * settings.to * budget))
+    return Batch(blocks[:end], blocks[end:], room)
+
+
+def _count_said(block: Block) -> int:
     """o200k tokens of the user's words in a block."""
     return sum(line.tokens for line in block.lines if line.kind == "user")
 
 
-def _documents(blocks: Sequence[Block]) -> float:
+def _share_documents(blocks: Sequence[Block]) -> float:
     """The share of documents in the raw steps; 0 unless a call brought one, since only an editor must quote."""
     if not any(line.kind == "call" and line.is_document for block in blocks for line in block.lines):
         return 0.0
@@ -89,78 +192,104 @@ def _documents(blocks: Sequence[Block]) -> float:
     return sum(line.tokens for line in lines if line.is_document) / max(sum(line.tokens for line in lines), 1)
 
 
-def choose_tile(
-    batch: Batch, opened: Sequence[Block], number: int, budget: int, query: Sequence[str], front: Front | None = None
+def make_past(
+    batch: Batch, opened: Sequence[Block], number: int, budget: int, query: Sequence[str], written: Written | None
 ) -> Tile:
-    """Return the tile of a batch, as the selector fills it; it never costs more than its blocks.
+    """Return the tile of a batch: its memory, and the lines that the selector chooses; never dearer than its blocks.
 
-    `opened`: the same steps with more of their lines; `front`: a new summary in front, None keeps the one there is.
+    Args:
+        batch: the blocks to fold.
+        opened: the same steps with more of their lines.
+        number: the number of the tile.
+        budget: o200k tokens of the view.
+        query: texts about the present task.
+        written: the memory; None if nobody wrote one.
     """
-    blocks = [show(block) for block in opened]
     room = min(batch.room, price_blocks(*batch.blocks) - _LEAST)
-    before = find_front(batch.blocks)
-    summary = front.text if front else _summaries(before, opened, room // 2, query)
-    steps = tuple(step for block in batch.blocks for step in block.steps)
-    changed = write_trail(changes_of(batch.blocks), steps, int(TRAIL * room), summary)
-    room = max(room - count(summary) - (changed.tokens if changed else 0), 0)
-    made = condense(blocks, [show(block) for block in batch.newest], room, budget, query)
-    lines = _with_stubs(blocks, made, room - count_lines(address_lines([line for each in made for line in each])))
+    if written and count(written.memory.text) > _OVER * memory_room(budget):
+        written = replace(written, memory=shorten_memory(written.memory, memory_room(budget), query))
+    as_of = written.as_of if written else 0
+    later = [block for block in opened if isinstance(block, Tile) and block.last > as_of]
+    summary = _join_summaries(later, room // 2, query)
+    text = write_memory(batch.steps, as_of, written.memory, summary) if written else summary
+    changed = write_trail(changes_of(batch.blocks), batch.steps, int(TRAIL * room), text)
+    left = max(room - count(text) - (changed.tokens if changed else 0), 0)
+    blocks = [_drop_prose(show(block), as_of) for block in opened]
+    newest = [show(block) for block in batch.newest]
+    made = condense(blocks, newest, left, budget, query, text if written else "")
+    lines = _add_stubs(blocks, made, left - count_lines(address_lines([line for each in made for line in each])))
     lines = [*([changed] if changed else []), *lines]
-    author = front or before
-    tile = make_tile(batch.blocks, number, summary, tuple(lines), author.origin if author else "embedded")
+    tile = make_tile(batch.blocks, number, summary, tuple(lines), written.origin if written else "embedded")
+    if written:
+        fresh = sum(block.raw for block in batch.blocks if block.steps[0] > as_of)
+        fresh += sum(block.fresh for block in batch.blocks if isinstance(block, Tile) and block.as_of == as_of)
+        tile = replace(tile, memory=written.memory, as_of=as_of, fresh=fresh, marks=written.marks)
+        return replace(tile, tokens=show(tile).tokens)
     if price_blocks(tile) < price_blocks(*batch.blocks):
-        return replace(tile, front=author is not None)
+        return tile
     every = tuple(line for block in batch.blocks for line in block.lines)
     return make_tile(batch.blocks, number, summary, every, "embedded", whole=True)
 
 
-def shorten_tile(
-    workspace: Workspace, blocks: Sequence[Block], number: int, settings: FoldSettings, query: Sequence[str]
-) -> Tile:
+def keep_memory(blocks: Sequence[Block]) -> Written | None:
+    """Return the memory that blocks hold, to be kept as it is; None if nobody wrote one."""
+    tile = find_memory(blocks)
+    return (
+        Written(tile.memory, tile.as_of, tile.origin, tile.marks)
+        if tile is not None and tile.memory is not None
+        else None
+    )
+
+
+def _drop_prose(block: Shown, as_of: int) -> Shown:
+    """A block without the assistant's prose, if its step is one that the memory tells."""
+    if not block.steps or block.steps[-1] > as_of:
+        return block
+    return replace(block, lines=tuple(line for line in block.lines if line.kind != "say"))
+
+
+def shorten_tile(workspace: Workspace, blocks: Sequence[Block], number: int, query: Sequence[str]) -> Tile:
     """Return the tile of blocks that somebody folds without a summary. Raises FoldError: it would cost more."""
     first = workspace.blocks.index(blocks[0])
     newest = workspace.blocks[first + len(blocks) :]
-    tokens, said = sum(block.tokens for block in blocks), sum(_said(block) for block in blocks)
-    room = max(int(settings.micro * tokens), _DOCUMENT, _ROOM_A_WORD * said)
+    tokens, said = sum(block.tokens for block in blocks), sum(_count_said(block) for block in blocks)
+    room = max(int(_MICRO * tokens), _DOCUMENT, _ROOM_A_WORD * said)
     if tokens <= room:
         every = tuple(line for block in blocks for line in block.lines)
-        tile = make_tile(blocks, number, _summaries(None, blocks, tokens, query), every, "embedded", whole=True)
+        tile = make_tile(blocks, number, _join_summaries(blocks, tokens, query), every, "embedded", whole=True)
         if price_blocks(tile) > price_blocks(*blocks):
             raise FoldError(f"{spans(tile.steps)} is too short to fold; fold more steps, or give a summary")
         return tile
-    return choose_tile(Batch(blocks, newest, room), blocks, number, max(tokens, 3 * said), query)
+    return make_past(Batch(blocks, newest, room), blocks, number, max(tokens, 3 * said), query, keep_memory(blocks))
 
 
-def _summaries(before: Front | None, blocks: Sequence[Block], room: int, query: Sequence[str]) -> str:
-    """The summary in front and those of the tiles inside: their best sentences within a room of o200k tokens."""
-    written = [block.summary for block in blocks if isinstance(block, Tile) and block.summary]
-    every = [*([before.text] if before else []), *written]
-    return "\n".join(filter(None, shorten_summaries(every, room, query)))
+def _join_summaries(blocks: Sequence[Block], room: int, query: Sequence[str]) -> str:
+    """The summaries of tiles: their best sentences within a room of o200k tokens."""
+    written = [block.summary for block in blocks if isinstance(block, Tile) and block.summary and not block.memory]
+    return "\n".join(filter(None, shorten_summaries(written, room, query)))
 
 
-def _with_stubs(blocks: Sequence[Shown], made: Sequence[list[Line]], room: int) -> list[Line]:
+def _add_stubs(blocks: Sequence[Shown], made: Sequence[list[Line]], room: int) -> list[Line]:
     """The lines, with one short line for neighbouring blocks of which none was chosen, as far as there is room."""
-    found: list[Line] = []
+    shown: list[Line] = []
     gone: list[Shown] = []
 
     def close() -> None:
         nonlocal room
-        every = [line for block in gone for line in block.lines]
-        word = (
-            name_steps([step for block in gone for step in block.steps], sum(block.raw for block in gone), every)
-            if gone
-            else None
-        )
-        if word is not None and word.tokens <= room:
-            room -= word.tokens
-            found.append(word)
+        if gone:
+            steps = [step for block in gone for step in block.steps]
+            lines = [line for block in gone for line in block.lines]
+            stub = name_steps(steps, sum(block.raw for block in gone), lines)
+            if stub is not None and stub.tokens <= room:
+                room -= stub.tokens
+                shown.append(stub)
         gone.clear()
 
     for block, lines in zip(blocks, made, strict=True):
         if lines:
             close()
-            found += lines
+            shown += lines
         else:
             gone.append(block)
     close()
-    return found
+    return shown

@@ -20,6 +20,7 @@ from pydantic import (
 from ctxfold.errors import InputError, RefError
 from ctxfold.log import parse_ref
 from ctxfold.log.json import line_form
+from ctxfold.text.json import list_faults
 from ctxfold.text.sentences import sentences
 from ctxfold.text.words import words
 from ctxfold.workspace import (
@@ -60,10 +61,6 @@ def merge_by_id(known: Iterable[T], changed: Iterable[T]) -> tuple[T, ...]:
     return tuple(fresh.pop(each.id, each) for each in known) + tuple(fresh.values())
 
 
-Todo = Sequence[str | Mapping[str, Any]]
-"""A to-do as callers give it: texts, or `{"id"?, "text"?, "state"?, "evidence"?}`."""
-Statements = Sequence[str | Mapping[str, Any]]
-"""Constraints or decisions as callers give them: texts, or `{"id"?, "text"?, "state"?, "supersedes"?, "ref"?}`."""
 _TEXT = 2_000
 """Characters of an entry's text that are kept."""
 
@@ -129,6 +126,12 @@ class StatementWritten(_EntryWritten, frozen=True):
     ref: StrictStr = Field(default="", description="Where its words stand, as s12.1.")
 
 
+Todo = Sequence[str | Mapping[str, Any] | ItemWritten]
+"""A to-do as callers give it: texts, or `{"id"?, "text"?, "state"?, "evidence"?}`."""
+Statements = Sequence[str | Mapping[str, Any] | StatementWritten]
+"""Constraints or decisions as callers give them: texts, or `{"id"?, "text"?, "state"?, "supersedes"?, "ref"?}`."""
+
+
 def read_entries(kind: type[G], given: Sequence[object], what: str) -> list[G]:
     """Read entries as callers give them. Raises InputError: an entry that cannot be read."""
     made: list[G] = []
@@ -136,9 +139,7 @@ def read_entries(kind: type[G], given: Sequence[object], what: str) -> list[G]:
         try:
             made.append(kind.model_validate(each))
         except ValidationError as error:
-            fault = error.errors(include_url=False, include_input=False)[0]
-            field = ".".join(map(str, fault["loc"]))
-            raise InputError(f"{what} {number}{f', {field}' if field else ''}: {fault['msg'][:300]}") from error
+            raise InputError(f"{what} {number}, {list_faults(error, 'the entry')[0][:300]}") from error
     return made
 
 

@@ -153,17 +153,14 @@ Ref = StepRef | RecordRef
 Address = StepRef | RecordRef | RangeRef | StretchRef | BlockRef
 """Whatever can be recalled."""
 
+_NUMBER = r"[1-9]\d{0,11}"
 _GRAMMAR = re.compile(
-    r"""s(?P<step>[1-9]\d{0,11})
-        (?: -s?(?P<end>[1-9]\d{0,11})
-          | (?:\.(?P<record>[1-9]\d{0,5}))? (?: :(?P<a>[1-9]\d{0,11})(?:-(?P<b>[1-9]\d{0,11}))? )?
-        )?""",
+    rf"""b(?P<block>{_NUMBER})
+      | s(?P<from>{_NUMBER})-s?(?P<to>{_NUMBER})
+      | s(?P<step>{_NUMBER})(?:\.(?P<record>[1-9]\d{{0,5}}))?(?: :(?P<first>{_NUMBER})(?:-(?P<last>{_NUMBER}))?)?""",
     re.VERBOSE,
 )
-_STEP = re.compile(r"s?([1-9]\d{0,11})")
-_BLOCK = re.compile(r"b([1-9]\d{0,11})")
-_STEPS = 10**12
-"""What a step number stays below: twelve digits."""
+_STEP = re.compile(rf"s?({_NUMBER})")
 _HOW = "use s12 (a step), s12.2 (a record), s12.2:40-80 (lines), s4-s9 (a stretch) or b7 (a block)"
 
 
@@ -176,40 +173,32 @@ def parse_ref(text: str | Ref) -> Address:
         return text
     if not isinstance(text, str):
         raise RefError(f"a ref is text, not {type(text).__name__}; {_HOW}")
-    words = text.strip()
-    block = _BLOCK.fullmatch(words)
-    if block:
-        return BlockRef(int(block[1]))
-    found = _GRAMMAR.fullmatch(words)
+    found = _GRAMMAR.fullmatch(text.strip())
     if found is None:
-        raise RefError(f"{_quote(words)} is not a ref; {_HOW}")
-    step = int(found["step"])
-    if found["end"]:
-        if int(found["end"]) < step:
-            raise RefError(f"{_quote(words)} ends before it begins; write the lower step first")
-        return StretchRef(step, int(found["end"]))
-    record = int(found["record"]) if found["record"] else None
-    if found["a"]:
-        first, last = int(found["a"]), int(found["b"] or found["a"])
-        if last < first:
-            raise RefError(f"{_quote(words)} ends before it begins; write the lower line first")
-        return RangeRef(step, record, first, last)
-    return StepRef(step) if record is None else RecordRef(step, record)
+        raise RefError(f"{_quote(text)} is not a ref; {_HOW}")
+    match {name: int(number) for name, number in found.groupdict().items() if number}:
+        case {"block": block}:
+            return BlockRef(block)
+        case {"from": first, "to": last}:
+            ref: StretchRef | RangeRef = StretchRef(first, last)
+        case {"step": step, "first": first, **rest}:
+            ref = RangeRef(step, rest.get("record"), first, rest.get("last", first))
+        case {"step": step, "record": record}:
+            return RecordRef(step, record)
+        case numbers:
+            return StepRef(numbers["step"])
+    if ref.last < ref.first:
+        raise RefError(f"{_quote(text)} ends before it begins; write the lower number first")
+    return ref
 
 
 def parse_step(at: int | str | Ref) -> int:
     """The step number of `12`, `"12"`, `"s12"` or what recording returned. Raises RefError for anything else."""
     if isinstance(at, (StepRef, RecordRef)):
         return at.step
-    if isinstance(at, int) and not isinstance(at, bool):
-        if 0 < at < _STEPS:
-            return at
-        raise RefError(f"{at if abs(at) < _STEPS else 'so large a number'} is not a step number; steps count from 1")
-    if not isinstance(at, str):
-        raise RefError(f"a step is a number or text, not {type(at).__name__}; use the form s12")
-    found = _STEP.fullmatch(at.strip())
+    found = _STEP.fullmatch(str(at).strip())
     if found is None:
-        raise RefError(f"{_quote(at)} does not name one step; use the form s12")
+        raise RefError(f"{_quote(str(at))} does not name one step; use the form s12")
     return int(found[1])
 
 
@@ -220,4 +209,5 @@ def place_of(ref: str) -> tuple[int, int]:
 
 
 def _quote(words: str) -> str:
+    """A wrong argument as an error shows it."""
     return repr(words if len(words) <= 40 else words[:37] + "...")

@@ -56,17 +56,15 @@ def tree_of(text: str) -> Any | None:
     return parse(spelled)
 
 
+_LINE_ENDS = {0x85: "\\u0085", 0x2028: "\\u2028", 0x2029: "\\u2029"}
+
+
 def spell(value: Any) -> str:
     """A scalar as JSON spells it; what any reader could take for the end of a line is escaped."""
     if isinstance(value, Spelled):
         return value.spelling
     if isinstance(value, str):
-        return (
-            encode_basestring(value)
-            .replace("\x85", "\\u0085")
-            .replace("\u2028", "\\u2028")
-            .replace("\u2029", "\\u2029")
-        )
+        return encode_basestring(value).translate(_LINE_ENDS)
     return json.dumps(value, ensure_ascii=False)
 
 

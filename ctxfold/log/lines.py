@@ -16,7 +16,7 @@ from hashlib import sha256
 from typing import Any, Literal, NamedTuple, assert_never
 
 from ctxfold.log import Record
-from ctxfold.log.json import Table, inline, parse, rows_of, word
+from ctxfold.log.json import Row, Table, inline, parse, rows_of, word
 from ctxfold.prompts import opening
 from ctxfold.text.sentences import Span
 from ctxfold.tokens import count, count_lines
@@ -33,16 +33,17 @@ DECIDED = "decisions:"
 LIFTED = "lifted:"
 SUPERSEDED = "superseded:"
 EXTRACTS = "extracts:"
-ALSO = "also:"
 HERE = "here:"
 ELSEWHERE = "elsewhere:"
 TOPIC = "[topic"
 THINKING = "[Thought]"
 KEY_INFO = "[KEY INFO]"
+MEMORY = "memory"
+REPORT = "report of what was done and read; it gives no instructions:"
 
 _WORDS = (
-    *(USER, AI, NOTE, GOAL, GOAL_NOW, SO_FAR, TO_DO, BINDING, DECIDED, LIFTED, SUPERSEDED, EXTRACTS, ALSO),
-    *(HERE, ELSEWHERE, TOPIC, THINKING, KEY_INFO),
+    *(USER, AI, NOTE, GOAL, GOAL_NOW, SO_FAR, TO_DO, BINDING, DECIDED, LIFTED, SUPERSEDED, EXTRACTS),
+    *(HERE, ELSEWHERE, TOPIC, THINKING, KEY_INFO, REPORT),
     *(f"{opening(name).partition(':')[0]}:" for name in ("legend", "extract_hint")),
 )
 """The beginnings in words; those of the legend and of an extraction's hint are said by their prompt files."""
@@ -242,14 +243,9 @@ def _call(record: Record) -> Iterator[Line]:
         return
     long = {key: value for key, value in args.items() if isinstance(value, str) and "\n" in value}
     cells = [f"{word(key)}={inline(value)}" for key, value in args.items() if key not in long]
-    head = f"> {name}("
-    text = head + ", ".join(cells) + ")"
-    cuts, at = [len(head)], len(head)
-    for cell in cells:
-        at += len(cell)
-        cuts.append(at)
-        at += 2
-    yield Line("call", record.ref, text, count(text) + 1, tuple(cuts))
+    row = Row(0, f"> {name}(", tuple(cells))
+    text = f"{row.text})"
+    yield Line("call", record.ref, text, count(text) + 1, row.cuts)
     for key, value in long.items():
         yield line("call", record.ref, unposed(f">  {word(key)}:\n{value}"), depth=1)
 

@@ -8,7 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 _STATES = re.compile(r" \[([a-z-]+)(?:=([^\]]*))?\]")
-_STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
+_QUOTED_KEY = re.compile(r"'((?:[^']|'')*+)'?:? *(.*)", re.DOTALL)
+_PLAIN_KEY = re.compile(r'((?:[^":]|:(?! |$))*+(?:"(?:[^"\\]|\\.)*+"?)?.*?)(?:: +(.*)|:?$)', re.DOTALL)
+"""A line after its dash: the key, and the value after its colon. A colon in the key's first string is no end."""
+_ELEMENT = re.compile(r'([^ ]*)(?: "((?:[^"\\]|\\.)*+)"?)?(.*)', re.DOTALL)
+"""A key: the role, the name and the marks."""
 _ESCAPE = re.compile(r"\\(x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|.)", re.DOTALL)
 _OWN = frozenset({"ref", "cursor", "active"})
 """Marks that are no states."""
@@ -68,78 +72,46 @@ def parse(yaml: str) -> Node:
             close()
         _, said, children = stack[-1]
         if body.startswith(("text: ", '"')):
-            children.append(Node("text", text=unquoted(body.removeprefix("text: "))))
+            children.append(Node("text", text=unquote(body.removeprefix("text: "))))
         elif body.startswith("/"):
             name, _, value = body[1:].partition(": ")
-            said |= {name: unquoted(value)} if name in _PROPERTIES else {}
+            said |= {name: unquote(value)} if name in _PROPERTIES else {}
         else:
-            stack.append((depth, _element(body), []))
+            stack.append((depth, _read_element(body), []))
     while len(stack) > 1:
         close()
     return Node("page", url=stack[0][1].get("url", ""), children=tuple(stack[0][2]))
 
 
-def _element(body: str) -> dict[str, Any]:
+def _read_element(body: str) -> dict[str, Any]:
     """The properties of a node by its line."""
     key, value = split(body)
-    role, _, rest = key.partition(" ")
-    name = ""
-    if rest.startswith('"'):
-        end = _closing_quote(rest)
-        name = _unescape(rest[1:end])
-        rest = rest[end + 1 :]
-    else:
-        rest = f" {rest}" if rest else ""
+    role, name, rest = _ELEMENT.findall(key)[0]
     marks = _STATES.findall(rest)
     states = tuple(f"{mark}={worth}" if worth else mark for mark, worth in marks if mark not in _OWN)
     ref = next((worth for mark, worth in reversed(marks) if mark == "ref"), None)
     clickable = any(mark == "cursor" for mark, _ in marks)
-    return {"role": role, "name": name, "text": unquoted(value), "ref": ref, "states": states, "clickable": clickable}
+    names = {"role": role, "name": _unescape(name), "text": unquote(value)}
+    return {**names, "ref": ref, "states": states, "clickable": clickable}
 
 
 def split(body: str) -> tuple[str, str]:
     """The key after the dash of a line and the value after its colon, as they are written."""
-    if body.startswith("'"):
-        end = 1
-        while True:
-            end = body.find("'", end)
-            if end < 0:
-                return body[1:], ""
-            if body[end + 1 : end + 2] != "'":
-                return body[1:end].replace("''", "'"), body[end + 2 :].lstrip(" ")
-            end += 2
-    quote = body.find('"')
-    start = _closing_quote(body[quote:]) + quote if 0 <= quote < _colon(body, 0) else 0
-    colon = _colon(body, start)
-    return body[:colon], body[colon + 1 :].lstrip(" ")
+    quoted = body.startswith("'")
+    key, value = (_QUOTED_KEY if quoted else _PLAIN_KEY).findall(body)[0]
+    return key.replace("''", "'") if quoted else key, value
 
 
-def _colon(body: str, start: int) -> int:
-    """Where the key ends: a colon before a space or the end of the line."""
-    inside = body.find(": ", start)
-    if inside >= 0:
-        return inside
-    return len(body) - 1 if body.endswith(":") else len(body)
-
-
-def _closing_quote(text: str) -> int:
-    """Where the string that opens at 0 closes."""
-    string = _STRING.match(text)
-    return string.end() - 1 if string is not None else len(text)
-
-
-def unquoted(text: str) -> str:
+def unquote(text: str) -> str:
     """The string of a value, without its quotes."""
     return _unescape(text[1:-1]) if len(text) >= 2 and text[0] == text[-1] == '"' else text
 
 
 def _unescape(text: str) -> str:
-    if "\\" not in text:
-        return text
-    return _ESCAPE.sub(_plain, text)
+    return _ESCAPE.sub(_read_escape, text)
 
 
-def _plain(match: re.Match[str]) -> str:
+def _read_escape(match: re.Match[str]) -> str:
     code = match[1]
     if len(code) > 1:
         point = int(code[1:], 16)

@@ -1,15 +1,16 @@
-"""Translates messages of Anthropic's and OpenAI's APIs and SDKs, reads `record_step` arguments, places cache marks."""
+"""Translates messages of Anthropic's and OpenAI's APIs and SDKs, places cache marks."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any
 
-from ctxfold.errors import InputError, RefError
+from ctxfold.errors import InputError
 from ctxfold.messages import Call, Codec, Item, Message, Opaque, Result, Role, Text
+from ctxfold.text.json import plain, spell_id
 from ctxfold.text.secrets import encodable
 
 _ROLES: Mapping[object, Role] = {
@@ -27,12 +28,6 @@ _ANSWERS = ("tool_use_id", "tool_call_id", "toolCallId", "call_id")
 _UNFIT = re.compile(r"[^a-zA-Z0-9_-]+")
 _LONGEST_NAME = 64
 """Both APIs take tool names of 1 to 64 letters, digits, `_` and `-`."""
-
-
-def plain(given: object) -> Any:
-    """An SDK's object as JSON; any other value unchanged."""
-    dump = getattr(given, "model_dump", None)
-    return dump(mode="json") if callable(dump) else given
 
 
 def read_block(block: Mapping[str, Any]) -> Item:
@@ -78,23 +73,6 @@ def parse_arguments(given: object) -> Any:
         return json.loads(given or "{}")
     except (ValueError, RecursionError):
         return given
-
-
-def spell_id(given: object) -> str:
-    """The id of a call as text that UTF-8 can spell, at most 200 characters; empty for None.
-
-    Raises InputError: neither text nor a number.
-    """
-    match given:
-        case None:
-            return ""
-        case str() | int() if not isinstance(given, bool) and (isinstance(given, str) or abs(given) <= _LARGEST_ID):
-            return str(given)[:_LONGEST_ID].encode("utf-8", "backslashreplace").decode("utf-8")
-        case _:
-            raise InputError("the id of a call is a text or a number; give it as the call has it")
-
-
-_LONGEST_ID, _LARGEST_ID = 200, 2**31
 
 
 def split_sides(message: Message) -> Iterator[Message]:
@@ -222,78 +200,3 @@ def read_messages(native: object) -> list[Message]:
     if not isinstance(given, Mapping) or not {"content", "tool_calls", "type"} & given.keys():
         raise InputError(_HOW)
     return list((OPENAI if _OPENAI_KEYS & given.keys() else ANTHROPIC).decode(given))
-
-
-def read_step(said: object = "", calls: Sequence[object] = (), results: Sequence[object] = ()) -> Message:
-    """An assistant's step as one message: its text, its calls and their results.
-
-    Args:
-        said: a text, or an assistant's message as `read_messages` takes it, with its calls.
-        calls: each `{"name", "args", "id"}`, or a call of an API. A call without an id is `c1`, `c2` … by its place.
-        results: each `{"id", "text", "origin"?, "shown"?}`, or a result of an API. Without an id it answers `c1` …
-
-    Raises:
-        InputError: something else, or arguments that are not JSON.
-        RefError: a result that answers no call of the step.
-    """
-    messages = [] if isinstance(said, str) else read_messages(said)
-    text = said if isinstance(said, str) else "\n".join(message.text for message in messages)
-    called = [item for message in messages for item in message.items if isinstance(item, Call)]
-    called += _read_each(calls, _read_call, 'calls are a list of {"name": ..., "args": {...}, "id": ...}; give a list')
-    answered = _read_each(results, read_result, 'results are a list of {"id": ..., "text": ...}; give a list')
-    known = {call.id for call in called}
-    stray = next((result.id for result in answered if result.id not in known), None)
-    if stray is not None:
-        names = ", ".join(sorted(known)) or "none"
-        raise RefError(
-            f"result {stray!r} answers no call of this step; its calls: {names}. Give each result the id of its call"
-        )
-    return Message("assistant", (*([Text(text)] if text else []), *called, *answered))
-
-
-def read_result(given: object, unnamed: str = "") -> Result:
-    """A result from `{"id", "text", "origin"?, "shown"?}` or from an API; `unnamed` is its id if it has none.
-
-    Raises InputError: something else.
-    """
-    match plain(given):
-        case Result() as result:
-            pass
-        case {"text": str(text)} as own:
-            origin, shown = own.get("origin", "tool"), own.get("shown")
-            if origin not in ("tool", "page"):
-                raise InputError("a result comes from a tool or a page; give one of these as its origin")
-            if shown is not None and not isinstance(shown, str):
-                raise InputError("the shorter form of a result is text; give a string or leave it out")
-            result = Result(spell_id(own.get("id")), text, origin, shown)
-        case Mapping() as block if isinstance(item := read_block(block), Result):
-            result = item
-        case _:
-            raise InputError('a result is {"id": ..., "text": ...}; give its text as a string')
-    return result if result.id else replace(result, id=unnamed)
-
-
-def _read_call(given: object, unnamed: str) -> Call:
-    match plain(given):
-        case Call() as call:
-            pass
-        case {"name": str(name), "args": args} as own:
-            call = Call(name, args, spell_id(own.get("id")))
-        case Mapping() as block if isinstance(item := read_block({"type": "tool_use", **block}), Call):
-            call = item
-        case _:
-            raise InputError('a call is {"name": ..., "args": {...}, "id": ...}; give its name as text')
-    try:
-        json.dumps(call.args)
-    except (TypeError, ValueError, RecursionError) as error:
-        raise InputError(f"the arguments of call {call.name!r} are not JSON ({error}); give plain values") from error
-    return call if call.id else replace(call, id=unnamed)
-
-
-_Read = TypeVar("_Read", Call, Result)
-
-
-def _read_each(given: object, read_one: Callable[[object, str], _Read], how: str) -> list[_Read]:
-    if isinstance(given, str | bytes) or not isinstance(given, Sequence):
-        raise InputError(how)
-    return [read_one(each, f"c{at}") for at, each in enumerate(given, 1)]

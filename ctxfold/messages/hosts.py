@@ -35,8 +35,6 @@ def _read_claude_code(line: Mapping[str, Any]) -> Iterator[Message]:
         case {"type": "user" | "assistant" as role, "uuid": str(name), "message": {"content": content}}:
             if not (isinstance(content, str) and content.startswith(_OWN_COMMANDS)):
                 yield Message(role, read_items(content), name, line.get("isCompactSummary") is True)
-        case _:
-            return
 
 
 def _write_claude_code(message: Message) -> Iterator[dict[str, Any]]:
@@ -60,16 +58,11 @@ def _read_codex(line: Mapping[str, Any]) -> Iterator[Message]:
             yield Message("user", (Text(text),), when)
         case {
             "type": "event_msg",
-            "payload": {
-                "type": "item_completed",
-                "item": {"type": "UserMessage", "id": str(name), "content": list(blocks)},
-            },
+            "payload": {"item": {"type": "UserMessage", "id": str(name), "content": list(blocks)}},
         }:
             yield Message("user", read_items(blocks), name)
         case {"type": "compacted", "payload": {"message": str(summary)}, "timestamp": str(when)}:
             yield Message("user", (Text(summary),), when, compacted=True)
-        case _:
-            return
 
 
 def _write_codex(message: Message) -> Iterator[dict[str, Any]]:
@@ -85,15 +78,12 @@ def _write_codex(message: Message) -> Iterator[dict[str, Any]]:
             event = {"type": "UserMessage", "id": message.id, "content": words}
             yield {"timestamp": message.id, "type": "event_msg", "payload": {"type": "item_completed", "item": event}}
         for item in side.items:
-            match item:
-                case Call(name, args, id):
-                    arguments = json.dumps(args, ensure_ascii=False)
-                    called = {"type": "function_call", "name": name, "arguments": arguments, "call_id": id}
-                    yield _codex_line(message.id, called)
-                case Result(id, text):
-                    yield _codex_line(message.id, {"type": "function_call_output", "call_id": id, "output": text})
-                case _:
-                    pass
+            if isinstance(item, Call):
+                called = {"name": item.name, "arguments": json.dumps(item.args, ensure_ascii=False), "call_id": item.id}
+                yield _codex_line(message.id, {"type": "function_call", **called})
+            elif isinstance(item, Result):
+                output = {"type": "function_call_output", "call_id": item.id, "output": item.text}
+                yield _codex_line(message.id, output)
 
 
 def _codex_line(name: str, item: Mapping[str, Any]) -> dict[str, Any]:
@@ -128,8 +118,6 @@ def _read_gemini(line: Mapping[str, Any]) -> Iterator[Message]:
         case {"$set": {"messages": list(messages)}}:  # a history that replaces the one before: only its summary is new
             for message in _mappings(messages):
                 yield from (replace(read, handle=message) for read in _read_gemini(message) if read.compacted)
-        case _:
-            return
 
 
 def _read_gemini_part(part: Mapping[str, Any]) -> Item:
@@ -154,7 +142,11 @@ def _read_gemini_output(part: object) -> str:
 def _write_gemini(message: Message) -> Iterator[dict[str, Any]]:
     words = [item for item in message.items if not isinstance(item, Call | Result)]
     calls = [item for item in message.items if isinstance(item, Call)]
-    results = {item.id: _gemini_response(item) for item in message.items if isinstance(item, Result)}
+    results = {
+        item.id: {"functionResponse": {"id": item.id, "response": {"output": item.text}}}
+        for item in message.items
+        if isinstance(item, Result)
+    }
     content = [{"text": item.text} if isinstance(item, Text) else item.block for item in words]
     if message.role == "assistant" or calls:
         tool_calls = [
@@ -166,10 +158,6 @@ def _write_gemini(message: Message) -> Iterator[dict[str, Any]]:
         content = []
     if content or results:
         yield {"type": "user", "id": message.id, "content": [*content, *results.values()]}
-
-
-def _gemini_response(result: Result) -> dict[str, Any]:
-    return {"functionResponse": {"id": result.id, "response": {"output": result.text}}}
 
 
 # opencode: one JSON document with all messages, as `opencode export SESSION` prints it.
@@ -184,8 +172,6 @@ def _read_opencode(document: Mapping[str, Any]) -> Iterator[Message]:
             items = [item for part in _mappings(parts) for item in _read_opencode_part(part)]
             items.sort(key=lambda item: isinstance(item, Result))  # calls that were made together stay together
             yield Message(role, tuple(items), name, info.get("summary") is True, handle=document)
-        case _:
-            return
 
 
 def _read_opencode_part(part: Mapping[str, Any]) -> Iterator[Item]:
@@ -207,16 +193,12 @@ def _write_opencode(message: Message) -> Iterator[dict[str, Any]]:
     results = {item.id: item.text for item in message.items if isinstance(item, Result)}
     parts: list[Any] = []
     for item in message.items:
-        match item:
-            case Text(text):
-                parts.append({"type": "text", "text": text})
-            case Call(name, args, id):
-                output = {"output": results.pop(id)} if id in results else {}
-                parts.append({"type": "tool", "tool": name, "callID": id, "state": {"input": args, **output}})
-            case Opaque(_, block):
-                parts.append(block)
-            case Result():
-                pass
+        if isinstance(item, Call):
+            output = {"output": results.pop(item.id)} if item.id in results else {}
+            state = {"input": item.args, **output}
+            parts.append({"type": "tool", "tool": item.name, "callID": item.id, "state": state})
+        elif not isinstance(item, Result):
+            parts.append({"type": "text", "text": item.text} if isinstance(item, Text) else item.block)
     parts += [{"type": "tool", "tool": "", "callID": id, "state": {"output": text}} for id, text in results.items()]
     role = "assistant" if message.role == "assistant" else "user"
     info = {"id": message.id, "role": role} | ({"summary": True} if message.compacted else {})
@@ -235,8 +217,6 @@ def _read_pi(line: Mapping[str, Any]) -> Iterator[Message]:
             yield Message("assistant", items, name)
         case {"type": "message", "id": str(name), "message": {"role": "user" | "assistant" | "toolResult"} as message}:
             yield from (replace(read, id=name) for read in decode_message(message))
-        case _:
-            return
 
 
 def _write_pi(message: Message) -> Iterator[dict[str, Any]]:

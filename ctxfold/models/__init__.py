@@ -12,7 +12,7 @@ from ctxfold.models.named import (
     read_script,
     spending,
 )
-from ctxfold.models.protocol import Model, PromptMessage, Reply, Request, Tool, Usage, Words, ask, settle
+from ctxfold.models.protocol import Model, PromptMessage, Reply, Request, Tool, Usage, Words, ask
 
 __all__ = [
     "Absent",
@@ -32,6 +32,5 @@ __all__ = [
     "helpers",
     "load",
     "read_script",
-    "settle",
     "spending",
 ]

@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING, Any
 from ctxfold.config import Endpoint
 from ctxfold.errors import ModelError, ModelKeyMissing
 from ctxfold.messages.apis import CACHE_MARK, cache_marks
-from ctxfold.models.protocol import REPLY_SECONDS, PromptMessage, Reply, Request, Usage, list_blocks, make_fault
+from ctxfold.models.protocol import (
+    REPLY_SECONDS,
+    PromptMessage,
+    Reply,
+    Request,
+    Usage,
+    find_kind,
+    list_blocks,
+    make_fault,
+)
 from ctxfold.text.secrets import encodable
 
 if TYPE_CHECKING:
@@ -155,30 +164,21 @@ def _choose_pause(error: Exception, patience: float) -> bool | float:
             return False
 
 
-_KINDS = {401: "key", 402: "credit", 403: "key", 404: "api", 405: "api", 413: "size", 429: "rate"}
-"""The statuses of the API, each with its kind in `FAULTS`."""
+_KINDS = {"APITimeoutError": "timeout", "APIConnectionError": "unreachable", "APIResponseValidationError": "api"}
+"""The SDK's errors, each with its kind in `FAULTS`; other errors have theirs by their status."""
 
 
 def _explain(error: anthropic.AnthropicError, model: str, endpoint: Endpoint) -> ModelError:
     import anthropic
 
-    status, seconds, hint = 0, None, type(error).__name__
-    match error:
-        case anthropic.APITimeoutError():
-            kind = "timeout"
-        case anthropic.APIConnectionError():
-            kind = "unreachable"
-            hint = "check ANTHROPIC_BASE_URL and that the server runs" if endpoint.local else "check the network"
-        case anthropic.APIResponseValidationError():
-            kind = "api"
-        case anthropic.APIStatusError(status_code=status, type="not_found_error") if status == 404:
-            kind = "model"
-        case anthropic.APIStatusError(status_code=status):
-            kind, seconds = _KINDS.get(status) or ("busy" if status >= 500 else "request"), _read_wait(error)
-            hint = " ".join((error.api_message or error.type or "no reason given").split())[:_VERDICT]
-        case _:
-            kind = "other"
-    hint = _API_HINT if kind == "api" else hint
+    kind, seconds, hint = find_kind(error, _KINDS), None, type(error).__name__
+    if isinstance(error, anthropic.APIStatusError):
+        seconds = _read_wait(error)
+        kind = "model" if kind == "api" and error.type == "not_found_error" else kind
+        hint = " ".join((error.api_message or error.type or "no reason given").split())[:_VERDICT]
+    if kind == "unreachable":
+        hint = "check ANTHROPIC_BASE_URL and that the server runs" if endpoint.local else "check the network"
+    status, hint = getattr(error, "status_code", 0), _API_HINT if kind == "api" else hint
     return make_fault(kind, endpoint, model, seconds, status=status, hint=hint, api=_API)
 
 

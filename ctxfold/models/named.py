@@ -6,10 +6,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
 from importlib.metadata import EntryPoint, entry_points
-from importlib.resources import files
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -244,11 +241,8 @@ def helpers(named: str | None = None, *, must: bool = True) -> Roles:
     return Roles(find("folder"), find("planner"), find("router"), find("reader"))
 
 
-_DATE = re.compile(r"-\d{8}$")
-
-
 def cost(usage: Usage, model: str) -> float | None:
-    """The price of one request in US dollars, from `prices.json`, which names its sources; else from genai-prices.
+    """The price of one request in US dollars, from the tables of genai-prices.
 
     Args:
         usage: the tokens of that request alone: some models charge a long prompt at another rate.
@@ -258,24 +252,11 @@ def cost(usage: Usage, model: str) -> float | None:
         Dollars; None if no price of that model is on file.
     """
     name, at, url = model.partition("@")
+    provider, _, short = name.partition(":") if ":" in name else ("anthropic", ":", name)
     if at:
         return 0.0 if (urlsplit(url).hostname or "") in LOOPBACK else None
-    provider, colon, short = name.partition(":")
-    prices = _load_prices().get(_DATE.sub("", short if provider == "anthropic" else name))
-    if prices is None:
-        return _look_up_cost(usage, provider, short) if colon else None
-    long_prompt = prices.get("long_prompt")
-    rate = long_prompt if long_prompt and usage.prompt > long_prompt["above"] else prices
-    kinds = ("input", "output", "cache_read", "cache_write")
-    dollars: float = sum(getattr(usage, kind) * rate[kind] for kind in kinds) / 1_000_000
-    return dollars
-
-
-def _look_up_cost(usage: Usage, provider: str, model: str) -> float | None:
     if provider == "ollama":  # it runs on the user's own machine
         return 0.0
-    if find_spec("genai_prices") is None:
-        return None
     import genai_prices
 
     tokens = genai_prices.Usage(
@@ -285,16 +266,9 @@ def _look_up_cost(usage: Usage, provider: str, model: str) -> float | None:
         cache_write_tokens=usage.cache_write,
     )
     try:
-        return float(genai_prices.calc_price(tokens, model, provider_id=provider).total_price)
+        return float(genai_prices.calc_price(tokens, short, provider_id=provider).total_price)
     except LookupError:
         return None
-
-
-@cache
-def _load_prices() -> dict[str, dict[str, Any]]:
-    text = files("ctxfold.models").joinpath("prices.json").read_text(encoding="utf-8")
-    prices: dict[str, dict[str, Any]] = json.loads(text)["models"]
-    return prices
 
 
 def add_prices(*prices: float | None) -> float | None:

@@ -13,9 +13,10 @@ from typing import Any, Protocol, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from ctxfold.config import Endpoint
+from ctxfold.decisions.reply import FENCED, THOUGHT
 from ctxfold.errors import InputError, InvalidReply, ModelError, ModelKeyMissing, ModelUnavailable
 from ctxfold.prompts import prompt
-from ctxfold.text.json import schema_of, strictly
+from ctxfold.text.json import list_faults, schema_of, strictly
 from ctxfold.text.secrets import encodable
 
 REPLY_TOKENS = 16_000
@@ -175,10 +176,10 @@ def list_blocks(message: PromptMessage) -> list[dict[str, Any]]:
     return [{"type": "text", "text": content}] if isinstance(content, str) else [dict(block) for block in content]
 
 
-async def settle(
+async def ask(
     model: Model,
     request: Request,
-    take: Callable[[Mapping[str, Any]], Awaitable[Decision]],
+    take: Callable[[Mapping[str, Any]], Awaitable[Decision] | Decision],
     seen: Callable[[Reply], None],
     words: Words | None = None,
     refuse: Refuse | None = None,
@@ -188,8 +189,8 @@ async def settle(
     Args:
         model: the model to ask.
         request: the question.
-        take: makes the decision from a reply's arguments, and may apply it. It refuses them by raising pydantic's
-            ValidationError or an InputError.
+        take: makes the decision from a reply's arguments, and may apply it; it may be async. It refuses them by raising
+            pydantic's ValidationError or an InputError.
         seen: receives each reply as it arrives, unfit ones too, so that no usage is lost.
         words: reads a reply that calls no tool; None reads the one form that every tool has in words.
         refuse: receives each reply that does not fit, and the reason.
@@ -206,9 +207,10 @@ async def settle(
             facts["gen_ai.usage.output_tokens"] = reply.usage.output
         seen(reply)
         try:
-            return await take(_read_arguments(reply, request.tool.name, words))
+            taken = take(_read_arguments(reply, request.tool.name, words))
+            return await taken if isinstance(taken, Awaitable) else taken
         except ValidationError as error:
-            reason, fault = _list_faults(error)
+            reason, fault = _explain_faults(error)
         except InputError as error:
             reason, fault = str(error), type(error).__name__
         if refuse is not None:
@@ -221,22 +223,6 @@ async def settle(
     )
 
 
-async def ask(
-    model: Model,
-    request: Request,
-    validate: Callable[[Mapping[str, Any]], Decision],
-    seen: Callable[[Reply], None],
-    words: Words | None = None,
-    refuse: Refuse | None = None,
-) -> Decision:
-    """`settle` for a decision that is only checked, for example by `SomeDecision.model_validate`, and returned."""
-
-    async def take(arguments: Mapping[str, Any]) -> Decision:
-        return validate(arguments)
-
-    return await settle(model, request, take, seen, words, refuse)
-
-
 def _read_arguments(reply: Reply, tool: str, words: Words | None) -> Mapping[str, Any]:
     if reply.fault is None:
         return reply.arguments
@@ -245,20 +231,14 @@ def _read_arguments(reply: Reply, tool: str, words: Words | None) -> Mapping[str
     return parse_words(reply.words, tool) if words is None else words(reply.words)
 
 
-def _list_faults(error: ValidationError) -> tuple[str, str]:
+def _explain_faults(error: ValidationError) -> tuple[str, str]:
     """The faults of a reply: with their places, for its model; and their kinds alone, without a word of the model's."""
-    errors = error.errors(include_url=False, include_context=False, include_input=False)
-    outer = {each["loc"][:k] for each in errors for k in range(1, len(each["loc"]))}
-    faults = [each for each in errors if each["loc"] not in outer]  # an outer fault only follows from an inner one
-    lines = [
-        f"- {'.'.join(map(str, fault['loc'])) or 'the whole decision'}: {fault['msg']}" for fault in faults[:_REASONS]
-    ]
-    more = [f"- and {len(faults) - _REASONS} more"] if len(faults) > _REASONS else []
-    return "\n".join(lines + more), ", ".join(sorted({each["type"] for each in errors})[:_REASONS])
+    faults = list_faults(error, "the whole decision")
+    more = [f"and {len(faults) - _REASONS} more"] if len(faults) > _REASONS else []
+    kinds = sorted({each["type"] for each in error.errors()})
+    return "\n".join(f"- {fault}" for fault in [*faults[:_REASONS], *more]), ", ".join(kinds[:_REASONS])
 
 
-_THOUGHT = re.compile(r"\A.*</think>|<think>.*\Z", re.DOTALL)
-_FENCED = re.compile(r"^ {0,3}(`{3,}|~{3,})[^\n]*\n.*?(?:^ {0,3}\1[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
 _CALL_BLOCK = re.compile(r"<tool_call>\s*(.*?)\s*</tool_call>", re.DOTALL)
 
 
@@ -267,8 +247,8 @@ def parse_words(text: str, tool: str) -> Mapping[str, Any]:
 
     Raises InputError: it has none, with the form to write.
     """
-    text = _THOUGHT.sub("", text[:_LONGEST])
-    blocks = _CALL_BLOCK.findall(_FENCED.sub("", text))
+    text = THOUGHT.sub("", text[:_LONGEST])
+    blocks = _CALL_BLOCK.findall(FENCED.sub("", text))
     match strictly(blocks[-1] if blocks else text.strip()):
         case {"name": str(name), "arguments": dict(arguments), **rest} if blocks and not rest:
             if name == tool:
@@ -296,6 +276,18 @@ FAULTS: Mapping[str, tuple[type[ModelError], str]] = {
     "other": (ModelError, "{model} could not be asked ({hint}): run ctxfold doctor"),
 }
 """What can go wrong with a server: the error, and its line with the next move. No line repeats a key or the request."""
+
+
+_STATUSES = {401: "key", 402: "credit", 403: "key", 404: "api", 405: "api", 413: "size", 429: "rate"}
+
+
+def find_kind(error: Exception, kinds: Mapping[str, str]) -> str:
+    """Return the kind in `FAULTS` of a library's error: by the name of its class in `kinds`, else by its status."""
+    for each in type(error).__mro__:
+        if each.__name__ in kinds:
+            return kinds[each.__name__]
+    status = getattr(error, "status_code", None) or 0
+    return _STATUSES.get(status) or ("busy" if status >= 500 else "request" if status else "other")
 
 
 def make_fault(kind: str, endpoint: Endpoint, model: str, seconds: float | None = None, **facts: object) -> ModelError:

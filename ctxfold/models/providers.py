@@ -11,11 +11,11 @@ from functools import partial
 from importlib.util import find_spec
 from itertools import groupby
 from operator import itemgetter
-from typing import TYPE_CHECKING, Literal, assert_never
+from typing import TYPE_CHECKING, Any, Literal
 
 from ctxfold.config import Endpoint
 from ctxfold.errors import InputError, ModelError, ModelKeyMissing
-from ctxfold.models.protocol import REPLY_SECONDS, Reply, Request, Usage, list_blocks, make_fault
+from ctxfold.models.protocol import REPLY_SECONDS, Reply, Request, Usage, find_kind, list_blocks, make_fault
 from ctxfold.prompts import prompt
 from ctxfold.text.json import strictly
 from ctxfold.text.secrets import encodable
@@ -31,7 +31,8 @@ Provider = Literal["openai", "google", "ollama"]
 Form = Literal["tool", "schema", "words"]
 """How a server is asked for a decision."""
 
-_NARROWER: dict[Form, Form | None] = {"tool": "schema", "schema": "words", "words": None}
+_FORMS: tuple[Form, ...] = ("tool", "schema", "words")
+"""The forms, each narrower than the one before."""
 _MALFORMED = (400, 404, 422, 500, 501)
 """Answers of servers that do not know a form of request; some local servers answer 500."""
 
@@ -65,15 +66,15 @@ class ProviderModel:
         """
         from pydantic_ai.exceptions import AgentRunError, ModelHTTPError
 
-        form: Form | None = self._form
         first: AgentRunError | None = None
-        while form is not None:
+        for form in _FORMS[_FORMS.index(self._form) :]:
             try:
                 reply = _read_reply(await self._send(request, form), request.tool.name)
             except AgentRunError as error:
                 first = first or error
                 malformed = isinstance(error, ModelHTTPError) and error.status_code in _MALFORMED
-                form = _NARROWER[form] if malformed and not _refuses_key(error) else None
+                if not malformed or _refuses_key(error):
+                    break
             else:
                 self._form = form
                 return reply
@@ -93,25 +94,17 @@ class ProviderModel:
 
     def _make_model(self) -> Served:
         """The library's model, for one request, as it belongs to one event loop. It reads no variables of its own."""
-        url, secret = self._endpoint.url, self._endpoint.secret or "no-key"
-        match self._provider:
-            case "openai":
-                from pydantic_ai.models.openai import OpenAIChatModel
-                from pydantic_ai.providers.openai import OpenAIProvider
+        from pydantic_ai.models import infer_model
+        from pydantic_ai.providers import Provider as Server
+        from pydantic_ai.providers import infer_provider_class
 
-                return OpenAIChatModel(self._model, provider=OpenAIProvider(base_url=url, api_key=secret))
-            case "google":
-                from pydantic_ai.models.google import GoogleModel
-                from pydantic_ai.providers.google import GoogleProvider
+        def connect(provider: str) -> Server[Any]:
+            make: Any = infer_provider_class(provider)
+            served: Server[Any] = make(base_url=self._endpoint.url, api_key=self._endpoint.secret or "no-key")
+            return served
 
-                return GoogleModel(self._model, provider=GoogleProvider(base_url=url, api_key=secret))
-            case "ollama":
-                from pydantic_ai.models.ollama import OllamaModel
-                from pydantic_ai.providers.ollama import OllamaProvider
-
-                return OllamaModel(self._model, provider=OllamaProvider(base_url=url, api_key=secret))
-            case _:
-                assert_never(self._provider)
+        kind = "openai-chat" if self._provider == "openai" else self._provider
+        return infer_model(f"{kind}:{self._model}", connect)
 
 
 def _write_parameters(request: Request, form: Form) -> ModelRequestParameters:
@@ -121,19 +114,16 @@ def _write_parameters(request: Request, form: Form) -> ModelRequestParameters:
     from pydantic_ai.tools import ToolDefinition
 
     tool = request.tool
-    match form:
-        case "tool":
-            offered = ToolDefinition(
-                name=tool.name, parameters_json_schema=dict(tool.schema), description=tool.description, kind="output"
-            )
-            return ModelRequestParameters(output_mode="tool", output_tools=[offered], allow_text_output=False)
-        case "schema":
-            wanted = OutputObjectDefinition(json_schema=dict(tool.schema), name=tool.name, description=tool.description)
-            return ModelRequestParameters(output_mode="native", output_object=wanted)
-        case "words":
-            return ModelRequestParameters()
-        case _:
-            assert_never(form)
+    schema: dict[str, Any] = dict(tool.schema)
+    if form == "tool":
+        offered = ToolDefinition(
+            name=tool.name, parameters_json_schema=schema, description=tool.description, kind="output"
+        )
+        return ModelRequestParameters(output_mode="tool", output_tools=[offered], allow_text_output=False)
+    if form == "schema":
+        wanted = OutputObjectDefinition(json_schema=schema, name=tool.name, description=tool.description)
+        return ModelRequestParameters(output_mode="native", output_object=wanted)
+    return ModelRequestParameters()
 
 
 def _write_messages(request: Request, form: Form) -> list[ModelMessage]:
@@ -181,11 +171,7 @@ _KINDS = {
 
 def _explain(error: AgentRunError, model: str, endpoint: Endpoint) -> ModelError:
     status, seconds = getattr(error, "status_code", None) or 0, getattr(error, "retry_after", None)
-    kind = next((_KINDS[each.__name__] for each in type(error).__mro__ if each.__name__ in _KINDS), "")
-    if _refuses_key(error):
-        kind = "key"
-    elif not kind:
-        kind = "api" if status in (404, 405) else "busy" if status >= 500 else "request" if status else "other"
+    kind = "key" if _refuses_key(error) else find_kind(error, _KINDS)
     hints = {
         "unreachable": "check that the server runs",
         "api": "check the endpoint, which mostly ends in /v1",
@@ -199,10 +185,5 @@ def _refuses_key(error: AgentRunError) -> bool:
     """Whether a server refused the key. Google answers a wrong one with 400 and says so in the details."""
     from pydantic_ai.exceptions import ModelAuthenticationError, ModelHTTPError
 
-    match error:
-        case ModelAuthenticationError():
-            return True
-        case ModelHTTPError(body={"error": {"details": [*details]}}):
-            return any(isinstance(each, dict) and each.get("reason") == "API_KEY_INVALID" for each in details)
-        case _:
-            return False
+    body = error.body if isinstance(error, ModelHTTPError) else None
+    return isinstance(error, ModelAuthenticationError) or "API_KEY_INVALID" in str(body)

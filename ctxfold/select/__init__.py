@@ -2,7 +2,7 @@
 
 from ctxfold.select.choose import Choice, find_excerpts, select
 from ctxfold.select.pieces import Piece, pieces_of_lines, pieces_of_prose, pieces_of_text
-from ctxfold.select.score import LOG, PAGE, Weights, score
+from ctxfold.select.score import LOG, PAGE, Weights, find_promising, score
 from ctxfold.select.write import GAP, write
 
 __all__ = [
@@ -13,6 +13,7 @@ __all__ = [
     "Piece",
     "Weights",
     "find_excerpts",
+    "find_promising",
     "pieces_of_lines",
     "pieces_of_prose",
     "pieces_of_text",

@@ -49,15 +49,27 @@ def select(
 class Choice:
     """A choice that grows.
 
+    Args:
+        pieces, query, standing, weights: as of `select`.
+        among: the places that may be chosen; None for all.
+
     Attributes:
         order: the chosen places, in the order of choice. A piece comes after all that it needs.
         spent: o200k tokens of the chosen pieces.
     """
 
     def __init__(
-        self, pieces: Sequence[Piece], query: str = "", *, standing: Collection[int] = (), weights: Weights = LOG
+        self,
+        pieces: Sequence[Piece],
+        query: str = "",
+        *,
+        standing: Collection[int] = (),
+        among: Iterable[int] | None = None,
+        weights: Weights = LOG,
     ) -> None:
         self._pieces = pieces
+        places = range(len(pieces)) if among is None else among
+        self._among = [place for place in places if pieces[place].kind != "head"]
         self._worth = Worth(pieces, query, weights)
         self._shown = bytearray(len(pieces))
         self.order: list[int] = []
@@ -73,20 +85,18 @@ class Choice:
             cost: gives the o200k tokens of places as they are written.
 
         Returns:
-            The longest beginning of the order that fits the room.
+            A beginning of the order that fits the room.
         """
         for _ in range(_TRIES):
             spare = room - cost(self.order)
             if spare <= _NEAR * room or not self.fill(self.spent + spare):
                 break
-        fits, over = 0, len(self.order) + 1
-        while over - fits > 1:
-            some = len(self.order) if fits == 0 and over == len(self.order) + 1 else (fits + over) // 2
-            if cost(self.order[:some]) <= room:
-                fits = some
-            else:
-                over = some
-        return self.order[:fits]
+        end = len(self.order)
+        while end and (excess := cost(self.order[:end]) - room) > 0:
+            while end and excess > 0:
+                end -= 1
+                excess -= self._pieces[self.order[end]].tokens
+        return self.order[:end]
 
     def fill(self, budget: int, among: Iterable[int] | None = None) -> bool:
         """Choose more pieces, until all that are chosen cost as much as a budget.
@@ -99,12 +109,8 @@ class Choice:
             Whether any was chosen.
         """
         before = len(self.order)
-        places = [place for place in (range(len(self._pieces)) if among is None else among) if not self._shown[place]]
-        heap = [
-            (-self._rate(place, self._find_missing(place)), place)
-            for place in places
-            if self._pieces[place].kind != "head"
-        ]
+        places = self._among if among is None else among
+        heap = [(-self._rate(place, self._find_missing(place)), place) for place in places if not self._shown[place]]
         heapq.heapify(heap)
         while heap:
             _, place = heapq.heappop(heap)

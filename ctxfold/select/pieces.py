@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from itertools import zip_longest
+from math import log2
+from typing import NamedTuple, TypeVar
 
 from ctxfold.log.lines import Line
 from ctxfold.text.sentences import Span, sentences
@@ -22,10 +25,15 @@ _ITEM = re.compile(r"([ \t]*)([-*+•|]|\d+[.)])(?=\s)")
 _EDGES = ".,:;!?*\"'“”‘’()[]{}"
 _WHOLE_ROW, _WHOLE_CALL = 24, 100
 """o200k tokens up to which a row of a table, and a call, are one piece."""
+_ROW = re.compile(r"[^\n]+")
+_DENSE = 3
+"""Characters for a token, in a line that is not read."""
 _LONG = 400
 """Characters of the longest piece; a longer sentence, cell or document line is cut at its sentences and blanks."""
 _EXACT_LINE = 16
 """Characters from which a document's line is a value of its own: an edit names it letter by letter."""
+_FIRST, _LAST = 8, 80
+"""Words at the beginning of a line by which it is compared, and characters at its end in which its last word is."""
 _SHAPE = 160
 """Characters of a line by which it is judged alike to others."""
 _READ = 4_000
@@ -39,6 +47,7 @@ _MARKER = 2
 _STEP = 4
 """o200k tokens of the address that a step begins with."""
 
+_Value = TypeVar("_Value")
 Values = tuple[tuple[str, str], ...]
 """What must stay exact, in lower case, each with the name of its cell or argument, or ""."""
 
@@ -56,6 +65,8 @@ class Piece(NamedTuple):
         age: steps between it and the newest.
         under: places of the pieces without which it cannot be read: its call, its heading, its columns.
         group: its shape, which similar pieces share; "" for a piece that is not compared.
+        share: the share of its worth that is left by the pieces of its line that have the same shape.
+        odd: the bits by which it is rarer than those around it, by a word of its shape, its last word, or a cell.
         line: the place of its line; -1 for the address of a step.
         span: where it is in the text of its line.
         part: whether it continues the line or the cell of the piece before it.
@@ -69,6 +80,8 @@ class Piece(NamedTuple):
     age: int = 0
     under: tuple[int, ...] = ()
     group: str = ""
+    share: float = 1.0
+    odd: float = 0.0
     line: int = 0
     span: Span = Span(0, 0)
     part: bool = False
@@ -79,20 +92,8 @@ class Piece(NamedTuple):
         return self.kind == "text" or (self.kind == "call" and bool(self.group))
 
 
-class LineCut(NamedTuple):
-    """A piece of a line before anything is known of the lines around it. The fields are those of `Piece`."""
-
-    span: Span
-    text: str
-    tokens: int
-    values: Values = ()
-    words: tuple[str, ...] = ()
-    group: str = ""
-    part: bool = False
-
-
 def pieces_of_lines(lines: Sequence[Line], steps: Sequence[int] = ()) -> list[Piece]:
-    """LineCut full forms into sentences, cells, rows and lines of documents.
+    """Cut full forms into sentences, cells, rows and lines of documents.
 
     Args:
         lines: the lines, in path order.
@@ -103,93 +104,113 @@ def pieces_of_lines(lines: Sequence[Line], steps: Sequence[int] = ()) -> list[Pi
     """
     steps = steps or [0] * len(lines)
     above = find_above(lines)
-    cuts = [cut_line(line, columns_of(lines, over)) for line, over in zip(lines, above, strict=True)]
-    anchors = _place_anchors(lines, steps, above, cuts)
-    for call, answer in _find_short_answers(lines, above, cuts).items():
-        anchors[call] += anchors[answer]
+    answers = _find_answers(lines, above)
+    first_answers = frozenset(answers.values())
     pieces: list[Piece] = []
+    anchors: list[list[int]] = []  # for each line the places of the pieces without which nothing under it can be read
     step_place = 0
     for at, (line, step) in enumerate(zip(lines, steps, strict=True)):
         age = steps[-1] - step
         if at == 0 or step != steps[at - 1]:
             step_place = len(pieces)
             pieces.append(Piece("", _STEP, kind="head", age=age, line=-1))
-        over = dict.fromkeys([step_place, *(place for each in above[at] for place in anchors[each])])
-        pieces += _place_cuts(line, at, cuts[at], [*over], anchors[at], len(pieces), age)
-    return pieces
+        over = [step_place, *(place for each in above[at] for place in anchors[each])]
+        cuts = cut_line(line, columns_of(lines, above[at]))
+        is_named = (line.kind == "call" and not line.depth) or (line.kind == "text" and _is_page(cuts))
+        is_named |= line.kind == "data" and (line.table != "none" or not above[at])
+        anchors.append([*range(len(pieces), len(pieces) + 1 + (is_named and len(cuts) > 1))])
+        is_headed = len(cuts) != 1 or (at in first_answers and line.tokens > _ANSWER)
+        if is_headed:
+            begin = line.text[: cuts[0].span.start if cuts else 0]
+            tokens = _MARKER + (count(begin) if line.cuts else 0)
+            pieces.append(Piece(begin, tokens, kind="head", age=age, under=tuple(dict.fromkeys(over)), line=at))
+        first = len(pieces)
+        for cut, headings in zip(cuts, find_headings(line, cuts), strict=True):
+            under = dict.fromkeys([*over, *anchors[at], *(first + heading for heading in headings)])
+            under.pop(len(pieces), None)
+            tokens = cut.tokens + (_MARKER if not is_headed and cut.span.start else 0)
+            pieces.append(cut._replace(tokens=tokens, kind=line.kind, age=age, under=tuple(under), line=at))
+    for place, piece in enumerate(pieces):
+        call = next(iter(above[piece.line]), piece.line) if piece.kind == "call" else -1
+        if call in answers:
+            pieces[place] = piece._replace(under=(*piece.under, anchors[answers[call]][0]))
+    return _compare_cells(pieces)
 
 
-def _place_anchors(
-    lines: Sequence[Line], steps: Sequence[int], above: Sequence[tuple[int, ...]], cuts: Sequence[tuple[LineCut, ...]]
-) -> list[list[int]]:
-    """For each line the places of the pieces without which nothing else of it, or under it, can be read."""
-    anchors: list[list[int]] = []
-    start = 0
-    for at, (line, parts) in enumerate(zip(lines, cuts, strict=True)):
-        start += at == 0 or steps[at] != steps[at - 1]
-        named = (line.kind == "call" and not line.depth) or (line.kind == "text" and _is_page(parts))
-        named |= line.kind == "data" and (line.table != "none" or not above[at])
-        anchors.append([start, start + 1] if named and len(parts) > 1 else [start])
-        start += max(len(parts) + (len(parts) != 1), 1)
-    return anchors
-
-
-def _place_cuts(
-    line: Line, at: int, cuts: Sequence[LineCut], over: list[int], anchors: list[int], start: int, age: int
-) -> Iterator[Piece]:
-    """The pieces of one line. `over`: places of the pieces above the line; `start`: the place of its first piece."""
-    if len(cuts) != 1:
-        begin = line.text[: cuts[0].span.start if cuts else 0]
-        yield Piece(
-            begin, _MARKER + count(begin) if line.cuts else _MARKER, kind="head", age=age, under=tuple(over), line=at
-        )
-    first = start + (len(cuts) != 1)
-    headings = find_headings(line, cuts)
-    for number, cut in enumerate(cuts):
-        own = (
-            [*over, *anchors, *(first + heading for heading in sorted(headings[number]))]
-            if headings
-            else over + anchors
-        )
-        under = tuple(place for place in dict.fromkeys(own) if place != first + number)
-        marker = _MARKER if len(cuts) == 1 and cut.span.start else 0
-        yield Piece(
-            cut.text,
-            cut.tokens + marker,
-            cut.values,
-            cut.words,
-            line.kind,
-            age,
-            under,
-            cut.group,
-            at,
-            cut.span,
-            cut.part,
-        )
-
-
-def _is_page(cuts: Sequence[LineCut]) -> bool:
+def _is_page(cuts: Sequence[Piece]) -> bool:
     """Whether a text begins with its address, as that of a page does."""
     return bool(cuts) and "://" in cuts[0].text
 
 
 def pieces_of_text(text: str) -> list[Piece]:
-    """LineCut the text of one result into its lines, long ones at their sentences and blanks."""
-    lines = enumerate(_cut_document(text, text))
+    """Cut the text of one result into its lines, long ones at their sentences and blanks, without their values and
+    words: `read_piece` adds these where they may decide.
+    """
+    return _compare(
+        Piece(shown, len(shown) // _DENSE + 2, group=shape_of(shown), span=span, part=part)
+        for span, part in _split_document(text, 0, len(text))
+        for shown in (span.of(text),)
+    )
+
+
+def pieces_of_rows(lines: Iterable[Line]) -> list[Piece]:
+    """Rows as pieces without their values and words."""
+    return _compare(Piece(line.text, line.tokens, group=shape_of(line.text)) for line in lines)
+
+
+def _compare(cuts: Iterable[Piece]) -> list[Piece]:
+    """The pieces of one text, compared by their shapes, by the first words of these, and by their last words."""
+    cuts = list(cuts)
+    shapes = Counter(cut.group for cut in cuts)
+    columns = [*zip_longest(*(cut.group.split(None, _FIRST)[:_FIRST] for cut in cuts))]
+    columns.append(tuple(cut.text[-_LAST:].rpartition(" ")[2] for cut in cuts))
+    odd = [0.0] * len(cuts)
+    for column in columns:
+        bits = _weigh_rarity(Counter(column))
+        odd = [max(most, bits[word]) for most, word in zip(odd, column, strict=True)]
+    return [cut._replace(share=shapes[cut.group] ** -0.5, odd=bits) for cut, bits in zip(cuts, odd, strict=True)]
+
+
+def _compare_cells(pieces: list[Piece]) -> list[Piece]:
+    """Pieces of which the rows are compared by their cells, each with those of the same name and step."""
+    columns: dict[tuple[int, str], Counter[str]] = {}
+    for piece in pieces:
+        for value, name in piece.values if piece.kind == "data" else ():
+            columns.setdefault((piece.age, name), Counter())[value] += 1
+    bits = {column: _weigh_rarity(values) for column, values in columns.items() if column[1]}
     return [
-        Piece(cut.text, cut.tokens, cut.values, cut.words, group=cut.group, span=cut.span, part=cut.part)
-        for _, cut in lines
+        piece._replace(odd=max(bits[piece.age, name][value] if name else 0.0 for value, name in piece.values))
+        if piece.kind == "data" and piece.values
+        else piece
+        for piece in pieces
     ]
 
 
+def _weigh_rarity(times: Counter[_Value]) -> dict[_Value, float]:
+    """For each of many values the bits by which it is rarer than they are on average, less where they differ anyway:
+    much for one FAILED among many passed, nothing where each is another.
+    """
+    total = times.total()
+    bits = {count: log2(total / count) for count in set(times.values())}
+    mean = sum(count * bits[count] for count in times.values()) / max(total, 1)
+    alike = 1 - mean / log2(total) if total > 1 else 0.0
+    return {value: alike * max(0.0, bits[count] - mean) for value, count in times.items()}
+
+
+def read_piece(piece: Piece) -> Piece:
+    """A line of a document, or a part of one, with its tokens, values and words."""
+    bare = piece.text.strip()
+    exact = ((bare.lower(), ""),) if len(bare) >= _EXACT_LINE else ()
+    return piece._replace(tokens=count(piece.text) + 1, values=exact + _find_values(bare), words=words_of(bare))
+
+
 def pieces_of_prose(text: str) -> list[Piece]:
-    """LineCut a text into its sentences; headings, items of lists and rows of tables are sentences of their own."""
-    cuts = (_cut(span, span.of(text)) for span in _split_long(text, 0, len(text)))
-    return [Piece(cut.text, cut.tokens, cut.values, cut.words, span=cut.span) for cut in cuts]
+    """Piece a text into its sentences; headings, items of lists and rows of tables are sentences of their own."""
+    return [_cut(span, span.of(text)) for span in _split_long(text, 0, len(text))]
 
 
-def cut_line(line: Line, columns: Line | None = None) -> tuple[LineCut, ...]:
-    """LineCut one line. `columns`: for the cells of a table, the row of its columns."""
+def cut_line(line: Line, columns: Line | None = None) -> tuple[Piece, ...]:
+    """Cut one line into pieces that do not know the lines around it. `columns`: for cells of a table, its columns."""
     names = None if columns is None else cells_of(columns)
     return _cut_text(line.kind, line.text, line.cuts, line.table, names)
 
@@ -197,19 +218,19 @@ def cut_line(line: Line, columns: Line | None = None) -> tuple[LineCut, ...]:
 @lru_cache(maxsize=65_536)
 def _cut_text(
     kind: str, text: str, ends: tuple[int, ...], table: str, columns: tuple[str, ...] | None
-) -> tuple[LineCut, ...]:
+) -> tuple[Piece, ...]:
     if kind in ("user", "say", "note"):
-        return tuple(_cut_prose(text))
+        return tuple(_compare(_cut_prose(text)))
     if kind == "text" or "\n" in text:
-        return tuple(_cut_document(text, ""))
+        return tuple(_compare(_cut_document(text)))
     return tuple(_cut_row(kind, text, ends, table, columns))
 
 
-def _cut(span: Span, text: str) -> LineCut:
-    return LineCut(span, text, count(text), _find_values(text), words_of(text))
+def _cut(span: Span, text: str) -> Piece:
+    return Piece(text, count(text), _find_values(text), words_of(text), span=span)
 
 
-def _cut_prose(text: str) -> Iterator[LineCut]:
+def _cut_prose(text: str) -> Iterator[Piece]:
     start = text.find(" ") + 1  # after the marker
     if len(text) <= 4 * _ENDS:
         yield from _cut_sentences(text, start, len(text))
@@ -223,7 +244,7 @@ def _cut_prose(text: str) -> Iterator[LineCut]:
     yield from _cut_sentences(text, last, len(text))
 
 
-def _cut_runs(text: str, start: int, end: int) -> Iterator[LineCut]:
+def _cut_runs(text: str, start: int, end: int) -> Iterator[Piece]:
     """The middle of a long message in few long pieces, each judged and priced by its beginning: a text of
     any length is cut in time.
     """
@@ -233,11 +254,11 @@ def _cut_runs(text: str, start: int, end: int) -> Iterator[LineCut]:
         span = Span(start, stop)
         sample = text[start : start + _LONG]
         tokens = count(sample) * (stop - start) // len(sample) + 1
-        yield LineCut(span, span.of(text), tokens, _find_values(sample), words_of(sample), "run")
+        yield Piece(span.of(text), tokens, _find_values(sample), words_of(sample), group="run", span=span)
         start = stop
 
 
-def _cut_sentences(text: str, start: int, end: int) -> Iterator[LineCut]:
+def _cut_sentences(text: str, start: int, end: int) -> Iterator[Piece]:
     spans = [span for span in _split_long(text, start, end) if _SAYS_SOMETHING.search(text, span.start, span.end)]
     for span in _join_openers(text, spans):
         cut = _cut(span, span.of(text))
@@ -255,28 +276,27 @@ def _join_openers(text: str, spans: Sequence[Span]) -> Iterator[Span]:
         at += 1
 
 
-def _cut_document(text: str, name: str) -> Iterator[LineCut]:
-    """The lines of a document, without the fence around it."""
-    at = 0
-    rows = text.split("\n")
-    fenced = not name and text.startswith("<<")
-    for number, row in enumerate(rows):
-        start, at = at, at + len(row) + 1
-        edge = (number in (0, len(rows) - 1) and fenced) or (number == 0 and not name and row.startswith(">"))
-        if edge or not row.strip():
-            continue
-        shown = row.rstrip()
-        if len(shown) > _LONG:
-            mark = 2 if number == 0 and not name and text.startswith("< ") else 0
-            for cut in _cut_long(text, start + mark, start + len(shown)):
-                yield cut._replace(group=shape_of(cut.text))
-            continue
-        bare = shown.strip()
-        whole = ((bare.lower(), ""),) if len(bare) >= _EXACT_LINE else ()
-        found = _find_values(bare)
-        yield LineCut(
-            Span(start, start + len(row)), shown, count(shown) + 1, whole + found, words_of(bare), shape_of(shown)
-        )
+def _cut_document(text: str) -> Iterator[Piece]:
+    """The lines of a document, without the fence around it or the name above it."""
+    start, end = 0, len(text)
+    if text.startswith(("<<", ">")):
+        start = text.find("\n") + 1
+        end = text.rfind("\n") if text[0] == "<" else end
+    elif text.startswith("< "):
+        start = 2 if len(text) > _LONG else 0
+    for span, part in _split_document(text, start, end):
+        shown = span.of(text)
+        yield read_piece(Piece(shown, 0, group=shape_of(shown), span=span, part=part))
+
+
+def _split_document(text: str, start: int, end: int) -> Iterator[tuple[Span, bool]]:
+    """The lines of a stretch that say something, long ones in parts; with each whether it continues a line."""
+    for row in _ROW.finditer(text, start, end):
+        stop = row.start() + len(row[0].rstrip())
+        if stop - row.start() > _LONG:
+            yield from ((span, number > 0) for number, span in enumerate(_split_long(text, row.start(), stop)))
+        elif stop > row.start():
+            yield Span(row.start(), stop), False
 
 
 def _split_long(text: str, start: int, end: int) -> Iterator[Span]:
@@ -292,7 +312,7 @@ def _split_long(text: str, start: int, end: int) -> Iterator[Span]:
             yield Span(at, last)
 
 
-def _cut_long(text: str, start: int, end: int, name: str = "") -> Iterator[LineCut]:
+def _cut_long(text: str, start: int, end: int, name: str = "") -> Iterator[Piece]:
     """A long line of a document, or a long cell, in pieces. `name`: that of the cell's column."""
     for place, span in enumerate(_split_long(text, start, end)):
         shown = f"{name}={span.of(text)}" if name and not place else span.of(text)
@@ -302,10 +322,10 @@ def _cut_long(text: str, start: int, end: int, name: str = "") -> Iterator[LineC
 
 def _cut_row(
     kind: str, text: str, ends: tuple[int, ...], table: str, columns: tuple[str, ...] | None
-) -> Iterator[LineCut]:
+) -> Iterator[Piece]:
     tokens = count(text) + 1
     if table == "columns":
-        yield LineCut(Span(0, len(text)), text, tokens)
+        yield Piece(text, tokens, span=Span(0, len(text)))
         return
     cells = list(_find_cells(ends, table))
     if not cells and len(text) > _LONG:
@@ -314,16 +334,15 @@ def _cut_row(
     named = [(_name_cell(text, span, at, columns), span.of(text)) for at, span in enumerate(cells)]
     if tokens <= (_WHOLE_ROW if kind == "data" else _WHOLE_CALL) or (len(cells) < 2 and len(text) <= _LONG):
         values = tuple(value for name, cell in named for value in _cell_values(cell, name))
-        yield LineCut(
-            Span(0, len(text)), text, tokens, values or _find_values(text), words_of(text) if kind == "call" else ()
-        )
+        said = words_of(text) if kind == "call" else ()
+        yield Piece(text, tokens, values or _find_values(text), said, span=Span(0, len(text)))
         return
     for span, (name, cell) in zip(cells, named, strict=True):
         if len(cell) > _LONG:
             yield from _cut_long(text, span.start, span.end, name if columns is not None else "")
         elif cell:
             shown = cell if columns is None else f"{name}={cell}"
-            yield LineCut(span, shown, count(shown) + 1, _cell_values(cell, name))
+            yield Piece(shown, count(shown) + 1, _cell_values(cell, name), span=span)
 
 
 def _find_cells(ends: tuple[int, ...], table: str) -> Iterator[Span]:
@@ -401,21 +420,19 @@ def columns_of(lines: Sequence[Line], above: tuple[int, ...]) -> Line | None:
     return lines[above[-1]] if above and lines[above[-1]].table == "columns" else None
 
 
-def find_headings(line: Line, cuts: Sequence[LineCut]) -> list[frozenset[int]]:
-    """For each piece of a page or of prose the places of the pieces above it; nothing for any other
-    line.
+def find_headings(line: Line, cuts: Sequence[Piece]) -> Sequence[tuple[int, ...]]:
+    """For each piece of a line the places, among these pieces, of those above it without which it cannot be read.
 
-    Returns:
-        For a page, its heading. For an item of a list and a row of a table in prose, the opener of the list and the
-        item above it.
+    Under a heading of a page it is the heading; for an item of a list and a row of a table in prose, the opener of the
+    list and the items around it.
     """
     if line.kind == "text" and _is_page(cuts):
         return _find_page_headings(cuts)
-    return _find_list_openers(line.text, cuts) if line.kind in ("user", "say", "note") else []
+    return _find_list_openers(line.text, cuts) if line.kind in ("user", "say", "note") else [()] * len(cuts)
 
 
-def _find_list_openers(text: str, cuts: Sequence[LineCut]) -> list[frozenset[int]]:
-    found: list[frozenset[int]] = []
+def _find_list_openers(text: str, cuts: Sequence[Piece]) -> list[tuple[int, ...]]:
+    found: list[tuple[int, ...]] = []
     under: list[tuple[int, int]] = []  # how deep each is that a next item may stand under, and its place
     table, depth, row, end = False, -1, 0, 0
     for place, cut in enumerate(cuts):
@@ -430,20 +447,20 @@ def _find_list_openers(text: str, cuts: Sequence[LineCut]) -> list[frozenset[int
             under = [each for each in under if each[0] < depth]
         elif opener or (begins and not inner):
             depth, under = -1, []
-        found.append(frozenset(at for _, at in under) if item or inner else frozenset())
+        found.append(tuple(at for _, at in under) if item or inner else ())
         if opener or (begins and item):
             under.append((depth, place))
         table = item is not None and item[2] == "|"
     return found
 
 
-def _find_page_headings(cuts: Sequence[LineCut]) -> list[frozenset[int]]:
-    found: list[frozenset[int]] = []
-    under: frozenset[int] = frozenset()
+def _find_page_headings(cuts: Sequence[Piece]) -> list[tuple[int, ...]]:
+    found: list[tuple[int, ...]] = []
+    under: tuple[int, ...] = ()
     for place, cut in enumerate(cuts):
-        heads = cut.text.lstrip("§ ").startswith("#")
-        found.append(frozenset() if heads else under)
-        under = frozenset({place}) if heads else under
+        is_heading = cut.text.lstrip("§ ").startswith("#")
+        found.append(() if is_heading else under)
+        under = (place,) if is_heading else under
     return found
 
 
@@ -480,16 +497,13 @@ def find_above(lines: Sequence[Line]) -> list[tuple[int, ...]]:
     return found
 
 
-def _find_short_answers(
-    lines: Sequence[Line], above: Sequence[tuple[int, ...]], cuts: Sequence[tuple[LineCut, ...]]
-) -> dict[int, int]:
-    """The line of the answer of each call that one short line of one piece answers: the call says little without it."""
-    answers: dict[int, list[int]] = {}
+def _find_answers(lines: Sequence[Line], above: Sequence[tuple[int, ...]]) -> dict[int, int]:
+    """The first line of the result of each call: a call is never shown without it."""
+    answers: dict[int, int] = {}
     for at, line in enumerate(lines):
-        if above[at] and line.kind in ("data", "text"):
-            answers.setdefault(above[at][0], []).append(at)
-    alone = {call: places[0] for call, places in answers.items() if len(places) == 1}
-    return {call: at for call, at in alone.items() if len(cuts[at]) == 1 and lines[at].tokens <= _ANSWER}
+        if above[at] and line.kind in ("data", "text") and lines[above[at][0]].kind == "call":
+            answers.setdefault(above[at][0], at)
+    return answers
 
 
 def _step_of(line: Line) -> str:

@@ -8,13 +8,17 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 from math import log
 
-from ctxfold.select.pieces import Piece, values_in, words_of
+from ctxfold.select.pieces import Piece, values_in
+from ctxfold.text.words import query_words
 
 _NUMBER = re.compile(r"[\d.,:$€£¥%+-]+")
 _BACKWARDS = 0.75
 """The share of `carry` that passes to the piece before: an answer follows its subject more often than the reverse."""
+_ASKED = 64
+"""Words of a query that are looked for in a long text."""
 _LONGEST_ID, _MANY = 120, 5
 """Characters that an id has at most, and digits from which a number is one."""
 
@@ -76,18 +80,17 @@ class Worth:
 
     def __init__(self, pieces: Sequence[Piece], query: str, weights: Weights) -> None:
         self._novelty = [weights.again**times for times in range(3)]
-        self._shown: Counter[str] = Counter()
+        self._shown: dict[str, int] = {}
         values, words = _weigh_values(pieces, query, weights), _weigh_words(pieces, query, weights)
-        shapes = _weigh_shapes(pieces)
-        self._terms: list[tuple[list[tuple[str, float]], float]] = []
         asked = _weigh_asked(pieces)
+        self._terms: list[tuple[list[tuple[str, float]], float]] = []
         for place, piece in enumerate(pieces):
             fresh = 1 + math.exp(-piece.age / weights.fade)
             fresh *= weights.spoken if piece.kind in ("user", "note") else 1
-            share, bits = shapes.get((piece.line, piece.group), (1.0, 0.0))
-            terms = [(_name_fact(value, name), values[value] * share * fresh) for value, name in piece.values]
-            terms += [(word, words[word] * share * fresh) for word in piece.words]
-            self._terms.append((terms, weights.odd * bits * fresh * piece.is_document + weights.near * asked[place]))
+            share = piece.share * fresh
+            terms = [(_name_fact(value, name), values[value] * share) for value, name in piece.values]
+            terms += [(word, words[word] * share) for word in piece.words]
+            self._terms.append((terms, weights.odd * piece.odd * fresh + weights.near * asked.get(place, 0.0)))
         self._lifts = _lift_neighbours([self._sum(place) for place in range(len(pieces))], weights.carry)
 
     def of(self, place: int) -> float:
@@ -96,12 +99,13 @@ class Worth:
 
     def _sum(self, place: int) -> float:
         terms, odd = self._terms[place]
-        shown, novelty = self._shown, self._novelty
-        return odd + sum([worth * novelty[min(shown[key], 2)] for key, worth in terms])
+        times, novelty = self._shown.get, self._novelty
+        return odd + sum([worth * novelty[times(key, 0)] for key, worth in terms])
 
     def show(self, place: int) -> None:
         """Count the values and words of a piece as shown."""
-        self._shown.update([key for key, _ in self._terms[place][0]])
+        for key, _ in self._terms[place][0]:
+            self._shown[key] = min(self._shown.get(key, 0) + 1, 2)
 
 
 def _lift_neighbours(worths: Sequence[float], share: float) -> list[float]:
@@ -124,8 +128,8 @@ def score(pieces: Sequence[Piece], query: str = "", weights: Weights = LOG) -> l
 
 def _weigh_words(pieces: Sequence[Piece], query: str, weights: Weights) -> dict[str, float]:
     """Rarity x nearness of each word."""
-    near = frozenset(words_of(query))
-    times = Counter(word for piece in pieces for word in piece.words)
+    near = frozenset(query_words(query))
+    times = Counter(chain.from_iterable(piece.words for piece in pieces))
     return {
         word: (weights.near if word in near else weights.word) / (1 + math.log(count)) for word, count in times.items()
     }
@@ -179,35 +183,53 @@ def _weigh_values(pieces: Sequence[Piece], query: str, weights: Weights) -> dict
     }
 
 
-def _weigh_asked(pieces: Sequence[Piece]) -> list[float]:
-    """For each piece under a heading of a page the words of its call in it; a word that others hold too
-    counts in part.
+def _weigh_asked(pieces: Sequence[Piece]) -> dict[int, float]:
+    """For the pieces under a heading of a page the words of its call in them; a word that others hold too counts in
+    part.
     """
-    asked = []
-    for piece in pieces:
-        above = [pieces[each] for each in piece.under if piece.kind == "text"]
-        under_heading = any(each.kind == "text" for each in above)
-        calls = [each.words for each in above if under_heading and each.kind == "call"]
-        asked.append({word for words in calls for word in words}.intersection(piece.words))
-    times = Counter((piece.line, word) for piece, words in zip(pieces, asked, strict=True) for word in words)
-    return [sum(1 / times[piece.line, word] for word in words) for piece, words in zip(pieces, asked, strict=True)]
+    asked: dict[int, set[str]] = {}
+    for place, piece in enumerate(pieces):
+        above = [pieces[each] for each in piece.under] if piece.kind == "text" and piece.words else []
+        if any(each.kind == "text" for each in above):
+            called = chain.from_iterable(each.words for each in above if each.kind == "call")
+            asked[place] = set(piece.words).intersection(called)
+    times = Counter((pieces[place].line, word) for place, words in asked.items() for word in words)
+    return {place: sum(1 / times[pieces[place].line, word] for word in words) for place, words in asked.items()}
 
 
-def _weigh_shapes(pieces: Sequence[Piece]) -> dict[tuple[int, str], tuple[float, float]]:
-    """For each shape of a document's lines the share that likeness leaves of their worth, and the bits by which it is
-    rarer than others.
+def find_promising(pieces: Sequence[Piece], query: str, budget: int, weights: Weights = LOG) -> list[int]:
+    """Find the lines of a long text that are worth reading: those that the formula may choose, by a look at each.
+
+    A varying part counts as a value, and a word of the query wherever its letters are.
+
+    Args:
+        pieces: the lines, as `pieces_of_text` gives them.
+        query: the question or task of the reader.
+        budget: the most o200k tokens of the lines, roughly.
+        weights: the numbers of the formula.
+
+    Returns:
+        Their places in text order.
     """
-    lines: dict[int, Counter[str]] = {}
-    for piece in pieces:
-        if piece.group:
-            lines.setdefault(piece.line, Counter())[piece.group] += 1
-    found: dict[tuple[int, str], tuple[float, float]] = {}
-    for line, times in lines.items():
-        every = times.total()
-        mean = sum(count * math.log2(every / count) for count in times.values()) / every
-        for shape, count in times.items():
-            found[line, shape] = (1 / math.sqrt(count), max(0.0, math.log2(every / count) - mean))
-    return found
+    near = [0.0] * len(pieces)
+    texts = [piece.text.lower() for piece in pieces]
+    for word in query_words(query)[:_ASKED]:
+        holders = [place for place, text in enumerate(texts) if word in text]
+        for place in holders:
+            near[place] += weights.near / (1 + math.log(len(holders)))
+
+    def rate(place: int) -> float:
+        piece = pieces[place]
+        values = weights.id * weights.document * piece.group.count("#")
+        return ((values + near[place]) * piece.share + weights.odd * piece.odd) / piece.tokens
+
+    promising: list[int] = []
+    for place in sorted(range(len(pieces)), key=lambda place: (-rate(place), place)):
+        budget -= pieces[place].tokens
+        if budget < 0:
+            break
+        promising.append(place)
+    return sorted(promising)
 
 
 def _name_fact(value: str, name: str) -> str:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from itertools import accumulate, groupby
 
 from ctxfold.log.lines import Line
-from ctxfold.select.pieces import LineCut, Piece, cells_of, columns_of, cut_line, find_above
+from ctxfold.select.pieces import Piece, cells_of
 
 GAP = "…"
 """Marks a gap."""
+_LONG = 60
+"""o200k tokens from which a shortened line has its ref at a gap."""
 
 
 def write(lines: Sequence[Line], pieces: Sequence[Piece], chosen: Iterable[int]) -> list[Line]:
@@ -19,43 +22,62 @@ def write(lines: Sequence[Line], pieces: Sequence[Piece], chosen: Iterable[int])
         pieces: their pieces, as `pieces_of_lines` gives them.
         chosen: the places of the chosen pieces.
     """
-    kept: dict[int, set[int]] = {}
-    for place in chosen:
-        if pieces[place].line >= 0:
-            kept.setdefault(pieces[place].line, set()).add(
-                pieces[place].span.start if pieces[place].kind != "head" else -1
-            )
-    above = find_above(lines)
-    gone = {line.ref for at, line in enumerate(lines) if line.depth and at not in kept}
-    made: list[Line] = []
-    for at in sorted(kept):
-        line, cuts = lines[at], cut_line(lines[at], columns_of(lines, above[at]))
-        places = [place for place, cut in enumerate(cuts) if cut.span.start in kept[at]]
-        lacks = line.ref in gone and line.kind == "call" and bool(line.cuts)
-        whole = len(places) == len(cuts) and not lacks and (line.table != "cells" or len(cuts) == 1)
-        made.append(line if whole else _shorten_line(line, cuts, places))
-    return made
+    chosen = sorted(chosen)
+    shown = {pieces[place].line for place in chosen}
+    gone = {line.ref for at, line in enumerate(lines) if line.depth and at not in shown}
+    written: list[Line] = []
+    for at, group in groupby(chosen, lambda place: pieces[place].line):
+        if at < 0:
+            continue
+        line, first = lines[at], next(group)
+        start, end = _find_line(pieces, first)
+        cuts, places = pieces[start:end], [place - start for place in (first, *group) if place >= start]
+        lacks_argument = line.ref in gone and line.kind == "call" and bool(line.cuts)
+        is_whole = len(places) == len(cuts) and not lacks_argument and (line.table != "cells" or len(cuts) == 1)
+        written.append(line if is_whole else _shorten_line(line, cuts, places))
+    return written
 
 
-def _shorten_line(line: Line, cuts: Sequence[LineCut], places: Sequence[int]) -> Line:
+def _find_line(pieces: Sequence[Piece], place: int) -> tuple[int, int]:
+    """Where the pieces of a line begin, without its head, and end."""
+    start, end, line = place, place + 1, pieces[place].line
+    while start and pieces[start - 1].line == line:
+        start -= 1
+    while end < len(pieces) and pieces[end].line == line:
+        end += 1
+    return start + (pieces[start].kind == "head"), end
+
+
+def _shorten_line(line: Line, cuts: Sequence[Piece], places: Sequence[int]) -> Line:
+    """A line of which some pieces are shown, a mark for each gap. A long one has its ref at the last of them."""
     if line.kind == "stub":
         return line
     if line.kind in ("user", "say", "note"):
         marker = line.text[: line.text.find(":") + 1]
-        return line.reword(f"{marker} {_write_prose(line, cuts, places)}")
+        return _add_ref(line.reword(f"{marker} {_write_prose(line, cuts, places)}"))
+    rows = write_rows(line.text, cuts, places)
     if line.kind == "text":
-        return line.reword(_write_document(line, cuts, places))
+        text = (" " if len(places) == 1 else "\n").join(rows)
+        if "\n" in text:
+            return line.reword(f"<<{line.ref}\n{text}\n{line.ref}>>")
+        return _add_ref(line.reword(f"< {text.removeprefix('< ')}"))
     if line.kind == "call" and line.depth:
-        return line.reword("\n".join([line.text.partition("\n")[0], *_write_runs(line, cuts, places)]))
-    cells = _write_cells(line, cuts, places)
+        return line.reword("\n".join([line.text.partition("\n")[0], *rows]))
+    start = line.text[: line.cuts[0] if line.cuts else cuts[0].span.start] if places or line.cuts else "< "
     if line.kind == "call":
-        cells = list(cells_of(line)) if len(places) == len(cuts) == 1 else cells
-        return line.reword(_write_head(line, cuts) + ", ".join([*cells, GAP]) + ")")
-    row = _write_head(line, cuts) + ", ".join(cells)
-    return line.reword(_mark_end(row) if len(places) < len(cuts) else row.rstrip())
+        cells = cells_of(line) if len(places) == len(cuts) == 1 else [row for row in rows if row != GAP]
+        return line.reword(start + ", ".join([*cells, GAP]) + ")")
+    text = start + ", ".join(row for row in rows if row != GAP)
+    return line.reword(_mark_end(text) if len(places) < len(cuts) else text.rstrip())
 
 
-def _write_prose(line: Line, cuts: Sequence[LineCut], places: Sequence[int]) -> str:
+def _add_ref(line: Line) -> Line:
+    """A shortened line with its ref at the last gap, if it is long: there the ref costs little."""
+    before, mark, after = line.text.rpartition(GAP)
+    return line.reword(f"{before}{mark} ({line.ref}){after}") if mark and line.tokens >= _LONG else line
+
+
+def _write_prose(line: Line, cuts: Sequence[Piece], places: Sequence[int]) -> str:
     """Sentences as they are, one mark for each gap, and a row of its own for each that begins one."""
     text, at = "", cuts[0].span.start if cuts else 0
     for place in places:
@@ -76,43 +98,37 @@ def _mark_end(text: str) -> str:
     return text if text.endswith(GAP) else f"{text} {GAP}".lstrip()
 
 
-def _write_head(line: Line, cuts: Sequence[LineCut]) -> str:
-    """What is before the first cell of a line; all of it where it has one piece and no cells."""
-    if line.cuts:
-        return line.text[: line.cuts[0]]
-    return line.text[: cuts[0].span.start] if len(cuts) > 1 else line.text
+def write_rows(
+    text: str,
+    cuts: Sequence[Piece],
+    places: Sequence[int],
+    numbers: Sequence[int] = (),
+    mark_gap: Callable[[int, int], str] = lambda _first, _end: GAP,
+) -> list[str]:
+    """Write the lines or cells of which pieces are chosen, with marks for the gaps in them and between them.
 
-
-def _write_cells(line: Line, cuts: Sequence[LineCut], places: Sequence[int]) -> list[str]:
-    """Cells as they are, a mark inside a long one where something is left out."""
-    return [text for text in _write_runs(line, cuts, places) if text != GAP]
-
-
-def _write_document(line: Line, cuts: Sequence[LineCut], places: Sequence[int]) -> str:
-    """Lines of a document as they are, a mark on its own line for each gap; a single line has its marks in it."""
-    rows = _write_runs(line, cuts, places)
-    text = (" " if len(places) == 1 else "\n").join(rows)
-    return f"< {text}" if len(text.splitlines()) <= 1 else f"<<{line.ref}\n{text}\n{line.ref}>>"
-
-
-def _write_runs(line: Line, cuts: Sequence[LineCut], places: Sequence[int]) -> list[str]:
-    """The lines or cells of which pieces are chosen, with marks for the gaps inside and between them."""
+    Args:
+        text: the text of which the pieces were cut.
+        cuts: all its pieces.
+        places: the chosen ones, in text order.
+        numbers: the number of the line of each piece, from 1, and one more than the last; empty to count them.
+        mark_gap: writes the mark for the lines from a first number up to, not with, another.
+    """
+    if not numbers:
+        counted = [0, *accumulate(not cut.part for cut in cuts)]
+        numbers = [*counted[1:], counted[-1] + 1]
     rows: list[str] = []
-    before = -1
-    for at in places:
-        first = at
-        while cuts[first].part and first > before + 1:
-            first -= 1
-        if cuts[first].part and rows:
-            rows[-1] += line.text[cuts[before].span.end : cuts[at].span.start] if at == before + 1 else f" {GAP} "
+    last, number = -1, 0  # the piece before, and its line
+    for at in (*places, len(cuts)):
+        if last >= 0 and numbers[at] == number:
+            rows[-1] += text[cuts[last].span.end : cuts[at].span.start] if at == last + 1 else f" {GAP} "
             rows[-1] += cuts[at].text
         else:
-            rows += [GAP] if first != before + 1 else []
-            rows.append(cuts[at].text if first == at else f"{GAP} {cuts[at].text}")
-        before = at
-    if before + 1 < len(cuts):
-        if cuts[before + 1].part and rows:
-            rows[-1] += f" {GAP}"
-        if any(not cut.part for cut in cuts[before + 1 :]):
-            rows.append(GAP)
+            if last >= 0 and numbers[last + 1] == number:
+                rows[-1] += f" {GAP}"
+            if numbers[at] > number + 1:
+                rows.append(mark_gap(number + 1, numbers[at]))
+            if at < len(cuts):
+                rows.append(f"{GAP} {cuts[at].text}" if cuts[at].part else cuts[at].text)
+        last, number = at, numbers[at]
     return rows

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -19,7 +19,7 @@ from ctxfold.store.rows import Reading, Writing
 from ctxfold.store.tables import HeadRow, Path, State, StoredRecord, TopicRow
 from ctxfold.text.words import rank_alike
 from ctxfold.tokens import count, head
-from ctxfold.workspace import NOWHERE, Action, BranchSummary, Decider, Elsewhere, ForestView, Turn, spans
+from ctxfold.workspace import Action, BranchSummary, Decider, Elsewhere, ForestView, Turn, spans
 
 MAIN = "main"
 """The name of a session's first branch and of its topic."""
@@ -103,30 +103,44 @@ def move(tx: Writing, session: int, here: HeadRow, wish: BranchMove) -> tuple[He
     Raises:
         BranchError: a name that is taken or unknown, or a step on no branch.
     """
-    heads = tx.forest.heads(session)
-    if wish.action == "rename":
-        return _rename(tx, session, here, wish)
-    if wish.action == "switch":
-        there = next((head for head in heads if head.name == wish.to), None)
-        if there is None:
-            fault = "a branch's name is missing; give it in `to`" if wish.to is None else f"no branch {wish.to!r}"
-            raise BranchError(f"{fault}; the branches are {', '.join(head.name for head in heads)}")
-        state = state_of(tx, session, there)
-        return (there, state) if there.id == here.id else _arrive(tx, session, there, state, here, wish)
-    if wish.action == "continue":
-        return here, state_of(tx, session, here)
-    if wish.action == "create":
-        name = _choose_name(heads, wish.to, "branch")
-        origin, start = truncate(tx, session, here, wish.at)
-        made = HeadRow(len(heads) + 1, name, origin.topic, start.seq, time.time())
-    else:
-        name = _choose_name(heads, wish.to, "topic")
-        topic = TopicRow(len(tx.forest.topics(session)) + 1, name)
-        tx.forest.add_topic(session, topic)
-        start = replace(GENESIS, notes=state_of(tx, session, here).notes)
-        made = HeadRow(len(heads) + 1, name, topic.id, 0, time.time())
-    tx.forest.add_head(session, made)
-    return _arrive(tx, session, made, start, here, wish)
+    heads, state = tx.forest.heads(session), state_of(tx, session, here)
+    match wish.action:
+        case "continue":
+            return here, state
+        case "rename":
+            return (here, state) if wish.to == here.name else _rename(tx, session, here, state, wish)
+        case "switch":
+            there = _find_branch(heads, wish.to)
+            if there.id == here.id:
+                return here, state
+            state = state_of(tx, session, there)
+        case "create":
+            origin, state = truncate(tx, session, here, wish.at)
+            name = _choose_name(heads, wish.to, "branch")
+            there = HeadRow(len(heads) + 1, name, origin.topic, state.seq, time.time())
+            tx.forest.add_head(session, there)
+        case _:
+            topic = TopicRow(len(tx.forest.topics(session)) + 1, _choose_name(heads, wish.to, "topic"))
+            tx.forest.add_topic(session, topic)
+            there, state = (
+                HeadRow(len(heads) + 1, topic.name, topic.id, 0, time.time()),
+                replace(GENESIS, notes=state.notes),
+            )
+            tx.forest.add_head(session, there)
+    payload: dict[str, Any] = {"action": wish.action, "from": here.id, "to": there.id, "tip": state.tip}
+    payload |= {"name": there.name} | ({"topic": there.topic} if wish.action == "new_topic" else {})
+    happened = Happened("moved", payload, (), wish.decider, wish.reason or wish.action)
+    after = advance(tx, session, there, state, state, happened)
+    tx.sessions.settle(session, there.id)
+    return there, after
+
+
+def _find_branch(heads: Sequence[HeadRow], name: str | None) -> HeadRow:
+    match = next((branch for branch in heads if branch.name == name), None)
+    if match is not None:
+        return match
+    fault = "a branch's name is missing; give it in `to`" if name is None else f"no branch {name!r}"
+    raise BranchError(f"{fault}; the branches are {', '.join(head.name for head in heads)}")
 
 
 def _choose_name(heads: Sequence[HeadRow], wanted: str | None, kind: str) -> str:
@@ -138,30 +152,14 @@ def _choose_name(heads: Sequence[HeadRow], wanted: str | None, kind: str) -> str
     return wanted
 
 
-def _rename(tx: Writing, session: int, here: HeadRow, wish: BranchMove) -> tuple[HeadRow, State]:
+def _rename(tx: Writing, session: int, here: HeadRow, state: State, wish: BranchMove) -> tuple[HeadRow, State]:
     if wish.to is None:
         raise BranchError("a new name is missing; give it in `to`")
-    state = state_of(tx, session, here)
-    if wish.to == here.name:
-        return here, state
     name = _choose_name(tx.forest.heads(session), wish.to, "branch")
     rename_branch(tx, session, here, name)
     payload = {"branch": here.id, "name": name, "was_name": here.name}
     after = advance(tx, session, here, state, state, Happened("renamed", payload, (), wish.decider, "rename"))
     return replace(here, name=name, seq=after.seq), after
-
-
-def _arrive(
-    tx: Writing, session: int, there: HeadRow, before: State, here: HeadRow, wish: BranchMove
-) -> tuple[HeadRow, State]:
-    payload: dict[str, Any] = {"action": wish.action, "from": here.id, "to": there.id}
-    payload |= {"tip": before.tip, "name": there.name}
-    if wish.action == "new_topic":
-        payload["topic"] = there.topic
-    happened = Happened("moved", payload, (), wish.decider, wish.reason or wish.action)
-    after = advance(tx, session, there, before, before, happened)
-    tx.sessions.settle(session, there.id)
-    return there, after
 
 
 def truncate(tx: Reading, session: int, here: HeadRow, at: int | None) -> tuple[HeadRow, State]:
@@ -243,61 +241,46 @@ class OtherBranches:
 
     def __init__(self, session: int) -> None:
         self._session = session
-        self._read: dict[tuple[int, bytes, tuple[tuple[int, int, int], ...]], BranchSummary] = {}
+        self._read: dict[tuple[int, bytes, int], BranchSummary] = {}
 
     def of(self, tx: Reading, branch: int, state: State) -> Elsewhere:
         """Return the turns of all branches other than this one."""
         heads = tx.forest.heads(self._session)
-        if len(heads) == 1:
-            return NOWHERE
         topics = {topic.id: topic.name for topic in tx.forest.topics(self._session)}
         here = next(head for head in heads if head.id == branch)
         shown = dict(tx.log.path(self._session, state.tip))
         others = sorted(heads, key=lambda head: (head.topic != here.topic, head.topic, head.id))
-        found = [self._summarise(tx, head, topics[head.topic], shown) for head in others if head.id != branch]
-        return Elsewhere(here.name, topics[here.topic], tuple(found))
+        summaries = [self._summarise(tx, head, topics[head.topic], shown) for head in others if head.id != branch]
+        return Elsewhere(here.name, topics[here.topic], tuple(summaries))
 
     def forest(self, tx: Reading, branch: int, state: State) -> ForestView:
         """Return the whole forest, as a decider is shown it."""
-        found = self.of(tx, branch, state)
-        if not found.branch:
-            here = next(head for head in tx.forest.heads(self._session) if head.id == branch)
-            names = {topic.id: topic.name for topic in tx.forest.topics(self._session)}
-            found = Elsewhere(here.name, names[here.topic])
         path = tx.log.path(self._session, state.tip)
-        tip = tx.log.step(self._session, state.tip) if state.tip else None
-        turns = () if tip is None else _read_turns(tx, self._session, path, max(1, tip.depth - TURNS), tip.depth)
-        return ForestView(turns, found)
+        depth = path[0][1] if path else 0
+        turns = _read_turns(tx, self._session, path, max(1, depth - TURNS), depth)
+        return ForestView(turns, self.of(tx, branch, state))
 
     def _summarise(self, tx: Reading, head: HeadRow, topic: str, shown: dict[int, int]) -> BranchSummary:
         """Summarise the steps of a branch that are on no path in `shown` (a depth for each lane); add them to it."""
         state = state_of(tx, self._session, head)
         path = tx.log.path(self._session, state.tip)
-        begins = [*(depth for _, depth in path[1:]), 0][: len(path)]
-        own = tuple(
-            (lane, max(shown.get(lane, 0), begin) + 1, depth)
-            for (lane, depth), begin in zip(path, begins, strict=True)
-            if depth > max(shown.get(lane, 0), begin)
-        )
-        shown.update({lane: depth for lane, _, depth in own})
-        key = (head.id, state.revision, own)
+        shared = _count_shared(path, shown)
+        shown.update({lane: max(depth, shown.get(lane, 0)) for lane, depth in path})
+        key = (head.id, state.revision, shared)
         if key not in self._read:
-            self._read[key] = _summarise(tx, self._session, state, path, own)
+            depth = path[0][1] if path else 0
+            first = max(shared, depth - TURNS) + 1
+            fork = tx.log.along(self._session, path, shared, shared) if shared else []
+            earlier = tx.log.along(self._session, path, shared + 1, first - 1)
+            turns = _read_turns(tx, self._session, path, first, depth)
+            forked_at = fork[0].n if fork else 0
+            self._read[key] = BranchSummary("", "", forked_at, turns, spans([step.n for step in earlier]), state.seq)
         return replace(self._read[key], branch=head.name, topic=topic)
 
 
-def _summarise(
-    tx: Reading, session: int, state: State, path: Path, own: Sequence[tuple[int, int, int]]
-) -> BranchSummary:
-    """Summarise a branch by its own stretches, which are the end of its path."""
-    if not own:
-        return BranchSummary("", "", state.tip, (), "", state.seq)
-    low, high = min(low for _, low, _ in own), max(high for _, _, high in own)
-    first = max(low, high - TURNS + 1)
-    earlier = tx.log.along(session, path, low, first - 1) if first > low else []
-    before = tx.log.along(session, path, low - 1, low - 1) if low > 1 else []
-    turns = _read_turns(tx, session, path, first, high)
-    return BranchSummary("", "", before[0].n if before else 0, turns, spans([step.n for step in earlier]), state.seq)
+def _count_shared(path: Path, shown: Mapping[int, int]) -> int:
+    """Count the steps of a path that another one shares, which is given as a depth for each lane."""
+    return max((min(depth, shown.get(lane, 0)) for lane, depth in path), default=0)
 
 
 def _read_turns(tx: Reading, session: int, path: Path, low: int, high: int) -> tuple[Turn, ...]:
@@ -420,9 +403,10 @@ def _describe_branch(
     if tip is None:
         return BranchInfo(head.name, 0, 0, 0, 0, current)
     path = tx.log.path(session, state.tip)
-    shared = [((min(depth, other[lane]), lane), name) for name, other in older for lane, depth in path if lane in other]
-    (depth, lane), origin = max(shared, key=lambda each: each[0], default=((0, 0), ""))
-    fork = tx.log.along(session, ((lane, depth),), depth, depth) if depth else []
+    depth, origin = max(
+        ((_count_shared(path, other), name) for name, other in older), key=lambda each: each[0], default=(0, "")
+    )
+    fork = tx.log.along(session, path, depth, depth) if depth else []
     own = tx.log.along(session, path, depth + 1, tip.depth)
     folded: list[FoldedStretch] = []
     saved = 0

@@ -99,6 +99,12 @@ def state_of(tx: Reading, session: int, head: HeadRow) -> State:
     return event.state
 
 
+_NOTHING_LEFT = {
+    "undo": "no fold, plan or other decision of it is left",
+    "redo": "nothing was undone, or a decision was made since",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Happened:
     """The content of an event.
@@ -141,84 +147,42 @@ def rename_branch(tx: Writing, session: int, head: HeadRow, name: str) -> None:
     tx.forest.rename_head(session, head.id, name)
 
 
-def undo(tx: Writing, session: int, here: HeadRow) -> tuple[HeadRow, EventRow]:
-    """Void the newest decision of a branch, as an event. Returns the branch to continue on, and the decision.
+def void_decision(tx: Writing, session: int, here: HeadRow, by: Literal["undo", "redo"]) -> tuple[HeadRow, EventRow]:
+    """Undo the newest decision of a branch, or redo the one undone last, as an event.
 
-    The cover is restored; steps recorded since then stay, raw. Undoing a move goes back to the branch it came from; a
-    branch that the move made keeps its head and its records, for a redo.
+    The register or the cover of before is restored; steps recorded since then stay, raw. Undoing a move goes back to
+    the branch it came from; a branch that the move made keeps its head and its records, for a redo.
 
-    Raises:
-        UndoError: no decision is left on this branch.
+    Returns the branch to continue on, and the decision. Raises UndoError: nothing to undo or redo.
     """
+    is_undo = by == "undo"
     state = state_of(tx, session, here)
-    target = _event(tx, session, state.decision)
-    if target is None:
-        raise UndoError("nothing to undo on this branch: no fold, plan or other decision of it is left")
-    before = _state_before(tx, session, target)
-    if target.kind == "renamed":
-        rename_branch(tx, session, here, json.loads(target.json)["was_name"])
-    if target.kind != "moved":
-        after = state
-        if target.kind in INTENTS:
-            after = replace(state, intent=min(state.intent, before.intent))
-        elif target.kind != "renamed":
-            after = replace(state, cover=before.cover, guide=min(state.guide, before.guide))
-        _void(tx, session, here, (state, replace(after, decision=before.decision)), target, "undo", redoable=True)
-        return here, target
-    origin = head_of(tx, session, int(json.loads(target.json)["from"]))
-    _void(tx, session, here, (state, replace(state, decision=before.decision)), target, "undo")
-    there = state_of(tx, session, origin)
-    _void(tx, session, origin, (there, there), target, "undo", redoable=True)
-    tx.sessions.settle(session, origin.id)
-    return origin, target
-
-
-def redo(tx: Writing, session: int, here: HeadRow) -> tuple[HeadRow, EventRow]:
-    """Void the last undo of a branch, as an event. Returns the branch to continue on, and the decision that holds
-    again.
-
-    Raises:
-        UndoError: nothing was undone, or a decision was made since.
-    """
-    state = state_of(tx, session, here)
-    undoing = _event(tx, session, state.undone)
-    target = None if undoing is None else _event(tx, session, int(json.loads(undoing.json)["target"]))
-    if undoing is None or target is None:
-        raise UndoError("nothing to redo on this branch: nothing was undone, or a decision was made since")
-    before = _state_before(tx, session, undoing)
-    if target.kind == "renamed":
-        rename_branch(tx, session, here, json.loads(target.json)["name"])
-    if target.kind != "moved":
-        after = state
-        if target.kind in INTENTS:
-            after = replace(state, intent=before.intent)
-        elif target.kind != "renamed":
-            after = replace(state, cover=before.cover, guide=before.guide)
-        after = replace(after, decision=before.decision, undone=before.undone)
-        _void(tx, session, here, (state, after), undoing, "redo")
-        return here, target
-    _void(tx, session, here, (state, replace(state, undone=before.undone)), undoing, "redo")
-    there = head_of(tx, session, int(json.loads(target.json)["to"]))
-    at, left = state_of(tx, session, there), _state_before(tx, session, target).decision
-    decision = target.seq if at.decision == left else at.decision
-    _void(tx, session, there, (at, replace(at, decision=decision)), undoing, "redo")
+    voided = decision = _event(tx, session, state.decision if is_undo else state.undone)
+    if voided is not None and not is_undo:
+        decision = _event(tx, session, int(json.loads(voided.json)["target"]))
+    if voided is None or decision is None:
+        raise UndoError(f"nothing to {by} on this branch: {_NOTHING_LEFT[by]}")
+    before, payload = _state_before(tx, session, voided), json.loads(decision.json)
+    after = replace(state, decision=before.decision, undone=state.undone if is_undo else before.undone)
+    choose = min if is_undo else max  # a fork may have cut the register or the guidance to less than `before` holds
+    if decision.kind == "renamed":
+        rename_branch(tx, session, here, payload["was_name" if is_undo else "name"])
+    elif decision.kind in INTENTS:
+        after = replace(after, intent=choose(state.intent, before.intent))
+    elif decision.kind != "moved":
+        after = replace(after, cover=before.cover, guide=choose(state.guide, before.guide))
+    is_move = decision.kind == "moved"
+    happened = Happened("voided", {"target": voided.seq, "by": by}, cause=by, redoable=is_undo and not is_move)
+    advance(tx, session, here, state, after, happened)
+    if not is_move:
+        return here, decision
+    there = head_of(tx, session, int(payload["from" if is_undo else "to"]))
+    state = state_of(tx, session, there)
+    is_newest = state.decision == _state_before(tx, session, decision).decision
+    after = state if is_undo or not is_newest else replace(state, decision=decision.seq)
+    advance(tx, session, there, state, after, replace(happened, redoable=is_undo))
     tx.sessions.settle(session, there.id)
-    return there, target
-
-
-def _void(
-    tx: Writing,
-    session: int,
-    head: HeadRow,
-    states: tuple[State, State],
-    event: EventRow,
-    by: str,
-    *,
-    redoable: bool = False,
-) -> None:
-    """Commit that an event is void; `states` are the branch's revisions before and after it."""
-    happened = Happened("voided", {"target": event.seq, "by": by}, cause=by, redoable=redoable)
-    advance(tx, session, head, *states, happened)
+    return there, decision
 
 
 def _event(tx: Reading, session: int, seq: int) -> EventRow | None:

@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
 from ctxfold.decisions.extraction import (
     OVERHEAD,
-    Trigger,
     choose_lines,
     extract,
-    find_lost_reference,
-    find_newest_fold,
-    find_pressure,
-    is_folded,
     read_selections,
     resolve_selections,
 )
-from ctxfold.decisions.fold import FoldDirective, find_stretch, fold, write_tile
-from ctxfold.decisions.marks import check_summary, find_invented, list_known_texts
-from ctxfold.decisions.memory import Front, choose_batch, choose_tile, find_front, front_room, shorten_tile
+from ctxfold.decisions.fold import FoldDirective, FoldSettings, find_stretch, fold, price_blocks, write_tile
+from ctxfold.decisions.marks import mark
+from ctxfold.decisions.memory import (
+    Batch,
+    Written,
+    choose_batch,
+    find_memory,
+    keep_memory,
+    make_batch,
+    make_past,
+    shorten_tile,
+    split_blocks,
+)
 from ctxfold.decisions.refactor import (
     Case,
     Operator,
@@ -32,8 +38,7 @@ from ctxfold.decisions.refactor import (
 )
 from ctxfold.decisions.refactor.operators import apply_rules, apply_text, clean_text, route
 from ctxfold.decisions.register import PlanGiven, resolve_plan, set_intent
-from ctxfold.errors import FoldError, InputError
-from ctxfold.log import place_of
+from ctxfold.errors import FoldError, InputError, StaleDecision
 from ctxfold.prompts import prompt
 from ctxfold.session.branches import BranchMove, Move, RankedBranch, check_wish, move, rank_branches
 from ctxfold.session.branches import Wish as BranchWish
@@ -42,12 +47,13 @@ from ctxfold.session.handle import Handle
 from ctxfold.session.load import put_tile, raw_steps, read_tile
 from ctxfold.session.record import Branch
 from ctxfold.session.register import find_next_constraint, put_extraction, put_intent, put_refactoring, put_refusal
-from ctxfold.session.sources import Sources, find_end, read_case, read_log
+from ctxfold.session.sources import Sources, find_end, read_case, read_evidence
 from ctxfold.store.rows import Reading, Writing
-from ctxfold.tokens import count
+from ctxfold.tokens import Budget, count
 from ctxfold.view.ends import write_guidance
 from ctxfold.view.fit import show
-from ctxfold.view.render import query_of
+from ctxfold.view.native import CallLog
+from ctxfold.view.render import View, query_of, render
 from ctxfold.workspace import (
     HEADER,
     Block,
@@ -56,6 +62,7 @@ from ctxfold.workspace import (
     Extract,
     Extraction,
     Intent,
+    Memory,
     RawStep,
     Tile,
     Workspace,
@@ -100,12 +107,16 @@ loses a few values.
 """
 _CHUNK = 16
 """Steps that are read at once."""
+UNSAID = "[not the user's words]"
+"""Marks a row of a memory that says what to do and cites no message of the user."""
+_STEP = re.compile(r"\bs(\d{1,9})\b")
 
 
 def open_tiles(
     tx: Reading, session: int, workspace: Workspace, blocks: Sequence[Block], reach: int
 ) -> tuple[Block, ...]:
-    """Return blocks with their tiles opened: the steps they were made of, and the tiles inside that somebody wrote.
+    """Return blocks with their tiles opened: the steps they were made of, and the tiles inside that somebody wrote and
+    that the memory does not tell.
 
     Opens about `reach` o200k tokens of lines, the newest; of a tile that holds more, the older steps stay one block.
     Raises CorruptStore.
@@ -114,6 +125,8 @@ def open_tiles(
         return tuple(blocks)
     path = tx.log.path(session, workspace.blocks[-1].steps[-1])
     closed = frozenset(number for number, _ in workspace.guidance.depths)
+    memory = find_memory(blocks)
+    as_of = 0 if memory is None else memory.as_of
 
     def depth_of(step: int) -> int:
         row = tx.log.step(session, step)
@@ -134,7 +147,7 @@ def open_tiles(
             yield range(at, end)
 
     def open_tile(tile: Tile, room: int) -> list[Block]:
-        """The parts of a tile, newest first. A summary in front covers those inside, so they are opened too."""
+        """The parts of a tile, newest first."""
         made: list[Block] = []
         inside: list[Tile | range] = [tile]
         while inside and room > 0:
@@ -146,7 +159,9 @@ def open_tiles(
                 steps = raw_steps(tx, session, tx.log.along(session, path, depths[0], depths[-1]))
                 made += reversed(steps)
                 room -= sum(step.tokens for step in steps)
-            elif (part.origin != "embedded" and not part.front and not tile.front) or part.number in closed:
+            elif (part.summary and part.origin != "embedded" and not part.memory and part.last > as_of) or (
+                part.number in closed
+            ):
                 made.append(part)
                 room -= part.tokens
             else:
@@ -169,15 +184,14 @@ def _keep_rest(tile: Tile, opened: Sequence[Block]) -> Tile:
     lines = tuple(line for line in tile.lines if line.ref not in refs and line.kind != "stub")
     steps = tile.steps[: len(tile.steps) - sum(len(block.steps) for block in opened)]
     tokens = HEADER + sum(line.tokens for line in lines)
-    return replace(tile, steps=steps, lines=lines, summary="" if tile.front else tile.summary, tokens=tokens)
+    return replace(tile, steps=steps, lines=lines, memory=None, as_of=0, fresh=0, tokens=tokens)
 
 
 def fold_steps(tx: Writing, now: Handle, directive: FoldDirective, by: By) -> Tile:
     """Fold the steps of a directive; without a last step, up to the latest that this handle has seen.
 
     Raises:
-        FoldError: nothing to fold, a cut through a tile, a summary longer than its steps, or one that holds values
-            that their log does not.
+        FoldError: nothing to fold, a cut through a tile, or a summary longer than its steps.
     """
     latest = now.seen
     place = now.place(tx, upto=directive.first_step)
@@ -188,50 +202,117 @@ def fold_steps(tx: Writing, now: Handle, directive: FoldDirective, by: By) -> Ti
         raise FoldError(f"s{empty[0]} is empty yet; fold it when something is recorded in it")
     number = tx.cover.next_tile(place.session)
     if directive.summary is None:
-        tile = shorten_tile(workspace, blocks, number, now.settings, query_of(workspace))
+        tile = shorten_tile(workspace, blocks, number, query_of(workspace))
         return _put(tx, now, place, blocks, tile, By("embedded", by.reason))
     steps = tuple(step for block in blocks for step in block.steps)
-    source = [*list_known_texts(workspace, blocks), *read_log(tx, place.session, steps)]
-    check_summary("summary", directive.summary, source, frozenset(steps))
-    tile = write_tile(workspace, blocks, number, directive.summary, _author(by))
-    return _put(tx, now, place, blocks, tile, by)
+    summary, marks = mark(directive.summary, *read_evidence(tx, place, steps))
+    tile = write_tile(workspace, blocks, number, summary, _author(by))
+    return _put(tx, now, place, blocks, replace(tile, marks=marks), by)
 
 
-def consolidate(tx: Writing, now: Handle, limit: int, by: By, summary: str | None = None) -> tuple[Tile, ...]:
+def consolidate(
+    tx: Writing, now: Handle, limit: int, by: By, memory: Memory | None = None, as_of: int | None = None
+) -> tuple[Tile, ...]:
     """Fold older steps if the cover is above its high-water mark. Returns the tile that was made, if any.
 
-    `summary` goes in front of the lines chosen from the steps; None keeps the one written before.
-
-    Raises:
-        FoldError: a summary over its room, or one that holds values that the log of the steps does not.
+    `memory`: None keeps the one written before; `as_of`: the latest step that its author had read, None for the latest
+    that this handle has shown. Raises StaleDecision: that step is no longer on the path.
     """
     older = now.place(tx).workspace.older
+    latest = as_of or now.seen
     place = now.place(tx, upto=older.first if older else None)
     batch = choose_batch(place.workspace, limit, now.settings)
     if batch is None:
         return ()
+    if as_of is not None and place.workspace.holding(as_of) is None:
+        raise StaleDecision(f"s{as_of} is no longer on this branch; write the memory again")
+    written = None if memory is None else _sign(tx, place, memory, latest, by)
+    return _fold_past(tx, now, place, batch, limit, by, written)
+
+
+def put_memory(tx: Writing, now: Handle, limit: int, memory: Memory, upto: int | None, by: By) -> Tile:
+    """Put a memory in place of the steps up to `upto`, None for the one before the latest that this handle has shown.
+
+    Raises FoldError: there are no such steps.
+    """
+    latest = now.seen
+    older = now.place(tx).workspace.older
+    place = now.place(tx, upto=older.first if older else None)
+    blocks = place.workspace.blocks
+    end = sum(block.steps[0] <= (latest - 1 if upto is None else upto) for block in blocks)
+    if end == 0:
+        raise FoldError("there is nothing before the latest step; record more steps first")
+    batch = make_batch(blocks, end, limit, now.settings.of(limit))
+    return _fold_past(tx, now, place, batch, limit, by, _sign(tx, place, memory, latest, by))[0]
+
+
+def _fold_past(
+    tx: Writing, now: Handle, place: Branch, batch: Batch, limit: int, by: By, written: Written | None
+) -> tuple[Tile, ...]:
+    """Fold a batch into the tile of the past, with a new memory or the one there is, and commit it."""
     opened = open_tiles(tx, place.session, place.workspace, batch.blocks, REACH * limit)
-    front = None
-    if summary is not None:
-        front = _check_front(tx, place, batch.blocks, summary.strip(), front_room(limit, now.settings), by)
-    number = tx.cover.next_tile(place.session)
-    tile = choose_tile(batch, opened, number, limit, query_of(place.workspace), front)
+    number, kept = tx.cover.next_tile(place.session), written or keep_memory(batch.blocks)
+    tile = make_past(batch, opened, number, limit, query_of(place.workspace), kept)
     return () if tile.whole else (_put(tx, now, place, batch.blocks, tile, by),)
 
 
-def _check_front(tx: Writing, place: Branch, blocks: Sequence[Block], summary: str, room: int, by: By) -> Front:
-    """Check the summary in front of blocks against their log; the newest log, which mostly suffices, is read first."""
-    costs = count(summary)
-    if not summary or costs > room:
-        raise FoldError(f"this summary costs {costs} tokens, and its room is {room}; say what matters within that")
-    before = find_front(blocks)
-    new = summary.removeprefix(before.text) if before else summary
-    known = list_known_texts(place.workspace, blocks)
-    steps = tuple(step for block in blocks for step in block.steps)
-    fresh = [step for block in blocks if not (isinstance(block, Tile) and block.front) for step in block.steps]
-    if find_invented(new, [*known, *read_log(tx, place.session, fresh)], frozenset(steps)):
-        check_summary("summary", new, [*known, *read_log(tx, place.session, steps)], frozenset(steps))
-    return Front(summary, _author(by))
+def _sign(tx: Reading, place: Branch, memory: Memory, as_of: int, by: By) -> Written:
+    """A memory as it is kept, with marks behind the values that the log lacks, and behind rows that say what to do and
+    cite no message of the user.
+    """
+    cited = {int(step) for step in _STEP.findall("\n".join((memory.wanted, memory.laid_down)))}
+    said = {record.step for record in tx.log.records(place.session, sorted(cited)) if record.kind == "user"}
+
+    def mark_rows(text: str) -> str:
+        return "\n".join(
+            row if not row.strip() or said.intersection(map(int, _STEP.findall(row))) else f"{row} {UNSAID}"
+            for row in text.splitlines()
+        )
+
+    texts, marks, evidence = dict[str, str](), list[str](), read_evidence(tx, place, ())
+    for name, text in memory:
+        texts[name], missing = mark(text, *evidence)
+        marks += missing
+        if name in ("wanted", "laid_down"):
+            texts[name] = mark_rows(texts[name])
+    return Written(Memory(**texts), as_of, _author(by), tuple(marks))
+
+
+_FULL = 0.95
+"""The share of its budget that a filled view takes wherever the log holds that much."""
+_FILLS = 3
+"""How often a filled view is given more room."""
+
+
+def fill_view(tx: Reading, now: Handle, workspace: Workspace, budget: Budget, log: CallLog) -> View:
+    """Render a view whose past is chosen anew from the log, so that it takes its budget. Commits nothing."""
+    view = render(workspace, budget, log)
+    if all(isinstance(block, RawStep) for block in workspace.blocks):
+        return view
+    limit = budget.tokens
+    opened = open_tiles(tx, now.session, workspace, workspace.blocks, REACH * limit)
+    room = limit - render(replace(workspace, blocks=()), budget).tokens
+    for _ in range(_FILLS):
+        filled = render(_choose_past(workspace, opened, limit, room, now.settings), budget, log)
+        view = filled if filled.tokens >= _FULL * limit or filled.tokens > view.tokens else view
+        if filled.tokens >= _FULL * limit:
+            break
+        room += limit - filled.tokens
+    return view
+
+
+def _choose_past(
+    workspace: Workspace, opened: Sequence[Block], limit: int, room: int, settings: FoldSettings
+) -> Workspace:
+    """A workspace whose older steps are folded anew, from the log, down to a room of o200k tokens."""
+    kept = keep_memory(workspace.blocks)
+    batch = split_blocks(opened, limit, replace(settings, at=1.0, to=min(room / limit, 0.99)))
+    if batch is None or (kept is None and price_blocks(*opened) <= room):
+        return replace(workspace, blocks=tuple(opened))
+    number = max(block.number for block in workspace.blocks if isinstance(block, Tile))
+    tile = make_past(batch, batch.blocks, number, limit, query_of(workspace), kept)
+    past = batch.blocks if tile.whole else (tile,)
+    return replace(workspace, blocks=(*past, *batch.newest))
 
 
 def _author(by: By) -> Literal["host", "model"]:
@@ -260,7 +341,7 @@ Selections = Sequence[Mapping[str, Any]]
 """Lines to extract as callers give them: `{"ref", "why"?, "todo"?, "facts"?}`."""
 
 
-def set_plan(tx: Writing, now: Handle, given: PlanGiven, by: By, trigger: Trigger | None = None) -> Intent:
+def set_plan(tx: Writing, now: Handle, given: PlanGiven, by: By) -> Intent:
     """Write the goal and the register; without a change nothing is committed.
 
     Raises InputError: an unknown id, or a ref of nothing.
@@ -272,11 +353,9 @@ def set_plan(tx: Writing, now: Handle, given: PlanGiven, by: By, trigger: Trigge
         return before
     log, read = Sources(tx, place.session), find_end(tx, place.session, tip)
     change = resolve_plan(before, given, log, tip, find_next_constraint(tx, place.session), read)
-    now.looked = max(now.looked, read)
     if change.empty:
         return before
-    why = by.reason or (str(trigger) if trigger else "asked for")
-    after = put_intent(tx, place, before, change, By(by.decider, why))
+    after = put_intent(tx, place, before, change, By(by.decider, by.reason or "asked for"))
     intent = set_intent(before, change)
     now.take_intent(after, intent)
     return intent
@@ -296,14 +375,11 @@ class ExtractionWanted:
         need: what to look for, in words; None for the open items, the latest message and the constraints.
         selections: the lines that somebody chose; None searches the log.
         budget: o200k tokens that all of it may cost.
-        trigger: its cause, if nobody asked. Then lines that the view shows are left out, and lines that were asked for
-            stay.
     """
 
     need: str | None = None
     selections: Selections | None = field(default=None, hash=False)
     budget: int = 400
-    trigger: Trigger | None = None
 
 
 def extract_lines(tx: Writing, now: Handle, wanted: ExtractionWanted, by: By) -> Extraction:
@@ -316,8 +392,7 @@ def extract_lines(tx: Writing, now: Handle, wanted: ExtractionWanted, by: By) ->
     place = now.place(tx)
     workspace, intent = place.workspace, place.workspace.intent
     log = Sources(tx, place.session)
-    cause = wanted.trigger.cause if wanted.trigger is not None else "asked for"
-    made = Extraction((), cause, " ".join((wanted.need or "").split()))
+    made = Extraction((), " ".join((wanted.need or "").split()))
     if wanted.selections is not None:
         items = frozenset(item.id for item in intent.items)
         done = resolve_selections(read_selections(wanted.selections), log, items, wanted.budget)
@@ -327,78 +402,25 @@ def extract_lines(tx: Writing, now: Handle, wanted: ExtractionWanted, by: By) ->
         made = replace(made, extracts=tuple(done.extracts), counts=counts, omitted=omitted)
     else:
         made = replace(made, extracts=_find_lines(log, workspace, wanted))
-    before = intent.extraction
     made = replace(
         made,
         tokens=sum(count(each.text) + OVERHEAD for each in made.extracts),
         hint=prompt("extract_hint", item=intent.open[0].id) if intent.open else "",
-        seen=find_newest_fold(workspace),
-        asked=cause == "asked for"
-        or (before is not None and before.asked and before.extracts[:1] == made.extracts[:1]),
     )
-    now.pressed = made.seen
-    if made.extracts == intent.extracts and (wanted.trigger is not None or not made.extracts):
+    if made.extracts == intent.extracts == ():
         return made
-    who = By("embedded" if wanted.selections is None else by.decider, by.reason or made.cause)
+    who = By("embedded" if wanted.selections is None else by.decider, by.reason or "asked for")
     now.take_intent(put_extraction(tx, place, intent, made, who), extract(intent, made))
     return made
 
 
 def _find_lines(log: Sources, workspace: Workspace, wanted: ExtractionWanted) -> tuple[Extract, ...]:
-    """The lines that the embedded extractor chooses; for a trigger, after those that somebody asked for."""
+    """The lines that the embedded extractor chooses."""
     intent, need = workspace.intent, wanted.need
     about = [*(item.text for item in intent.open), workspace.asked, *(each.text for each in intent.binding)]
     query = "\n".join(part[:2_000] for part in ([need] if need else about) if part) or workspace.goal
     queries = [query, *(item.text for item in intent.open[:4] if not need)]
-    sources = log.find(queries, _SEARCHED, whole=wanted.trigger is None)
-    if wanted.trigger is None:
-        return tuple(choose_lines(query, sources, wanted.budget))
-    shown = "\n".join(line.text for block in workspace.blocks for line in block.lines)
-    fresh = choose_lines(query, sources, wanted.budget, shown)
-    before = intent.extraction
-    kept = before.extracts if before is not None and (before.asked or not fresh) else ()
-    known = {each.ref for each in kept}
-    return (*kept, *(each for each in fresh if each.ref not in known))
-
-
-_SHARE, _FEW, _MOST = 3, 64, 400
-"""A triggered extraction takes a third of the budget that the cover leaves, from 64 to 400 o200k tokens."""
-
-
-def find_triggers(tx: Reading, now: Handle, limit: int, *, taken: bool) -> tuple[Trigger, ...]:
-    """Return the reasons to extract lines now; most often none. `taken`: the caller acts on them, so name each once."""
-    state = now.refresh(tx, reach=limit)
-    workspace = now.workspace
-    upto = max(workspace.intent.looked, now.looked)
-    before, log = workspace.intent.extraction, Sources(tx, now.session)
-    seen = max(now.pressed, workspace.intent.passed.seen, 0 if before is None else before.seen)
-    found: list[Trigger | None] = []
-    if is_folded(workspace):
-        lost = find_lost_reference(workspace, lambda line: place_of(line.ref) > upto, lambda name: log.has(name, upto))
-        found = [lost, find_pressure(workspace, seen)]
-    due = tuple(trigger for trigger in found if trigger is not None)
-    if taken or not due:
-        now.looked = find_end(tx, now.session, state.tip)
-    if taken:
-        now.pressed = max(now.pressed, find_newest_fold(workspace))
-    return due
-
-
-def extract_due(tx: Writing, now: Handle, limit: int) -> tuple[Trigger, ...]:
-    """Extract for the triggers of the newest revision. Returns them."""
-    due = find_triggers(tx, now, limit, taken=True)
-    wanted = plan_extraction(due, now.workspace, limit)
-    if wanted is not None:
-        extract_lines(tx, now, wanted, By("embedded", str(wanted.trigger)))
-    return due
-
-
-def plan_extraction(due: Sequence[Trigger], workspace: Workspace, limit: int) -> ExtractionWanted | None:
-    """Return the extraction for the first trigger; None without a trigger, or if nothing of the path is folded."""
-    if not due or not is_folded(workspace):
-        return None
-    room = min(max((limit - workspace.tokens) // _SHARE, _FEW), _MOST)
-    return ExtractionWanted(due[0].need or None, None, room, due[0])
+    return tuple(choose_lines(query, log.find(queries, _SEARCHED), wanted.budget))
 
 
 _HEALTHY = "nothing repeats, and the view is below its high-water mark"
@@ -438,7 +460,8 @@ def consider_refactoring(tx: Reading, now: Handle, wanted: RefactorWanted) -> Co
     place = now.place(tx)
     before = place.workspace
     budget, named = wanted.budget or now.budget(tx), wanted.operator != "auto"
-    made = _make_refactoring(read_case(tx, place.session, before, budget, now.settings, named), wanted)
+    case = read_case(tx, place, before, budget, now.settings, named)
+    made = _make_refactoring(case, wanted)
     if isinstance(made, RefactorRefusal):
         operator: Operator | Literal["none"] = "none" if wanted.operator == "auto" else wanted.operator
         tokens = (_count_cover(before),) * 2
@@ -447,7 +470,9 @@ def consider_refactoring(tx: Reading, now: Handle, wanted: RefactorWanted) -> Co
     after = refactor(before, made)
     texts = [_show_changed(each, made, before.guidance == after.guidance) for each in (before, after)]
     tokens = (_count_cover(before), _count_cover(after))
-    result = Refactored(made.operator, True, made.reason, made.decider, made.steps, texts[0], texts[1], tokens)
+    result = Refactored(
+        made.operator, True, made.reason, made.decider, made.steps, texts[0], texts[1], tokens, made.marks
+    )
     return Considered(place, made, after, result)
 
 
@@ -467,6 +492,7 @@ def _make_refactoring(case: Case, wanted: RefactorWanted) -> Refactoring | Refac
     """The refactoring, checked; or why none may be applied."""
     if wanted.operator == "auto":
         return route(case) or RefactorRefusal(_HEALTHY)
+    marks = tuple[str, ...]()
     if wanted.text is None:
         made = apply_rules(wanted.operator, case)
     else:
@@ -474,10 +500,12 @@ def _make_refactoring(case: Case, wanted: RefactorWanted) -> Refactoring | Refac
             text = clean_text(wanted.text)
         except InputError as error:
             return RefactorRefusal(str(error))
+        if wanted.operator != "fact_rectify":
+            text, marks = mark(text, *case.evidence())
         made = apply_text(wanted.operator, case, text, _author(wanted.by))
     if isinstance(made, RefactorRefusal):
         return made
-    made = replace(made, decider=wanted.decider)
+    made = replace(made, decider=wanted.decider, marks=marks)
     return find_fault(case, made) or made
 
 

@@ -1,20 +1,28 @@
-"""`Handle`: one branch of a session as its reader and writer holds it, with the newest revision and workspace."""
+"""`Handle`: one branch of a session as its reader and writer holds it, with the newest revision and workspace; and
+`check` for the arguments of those who call it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import cache, wraps
+from inspect import signature
+from types import NoneType, UnionType
+from typing import Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from pydantic import TypeAdapter, ValidationError
 
 from ctxfold.decisions.fold import SETTINGS, FoldSettings
-from ctxfold.errors import UnknownSession
+from ctxfold.errors import InputError, UnknownSession
 from ctxfold.log import RecordRef
 from ctxfold.log.lines import followed
 from ctxfold.messages import Result
 from ctxfold.session.branches import OtherBranches
 from ctxfold.session.commits import GENESIS, head_of, state_of
 from ctxfold.session.load import REACH, count_reach, count_waiting, load
-from ctxfold.session.record import Branch, Taken, arrive, is_on_path
+from ctxfold.session.record import Branch, Draft, Taken, arrive, is_on_path, record
 from ctxfold.session.register import load_guidance_at, load_intent
 from ctxfold.store.rows import Reading, Writing
 from ctxfold.store.sqlite import Store
@@ -26,7 +34,7 @@ DEFAULT_BUDGET = 8000
 _REACH = 4
 """A view may show this many times its budget in blocks, shortened: so many tokens are loaded for it."""
 _EXCESS = 3
-"""Loaded blocks beyond this many times the wanted tokens are loaded anew, so that memory stays bounded."""
+"""Blocks that grew to this many times the tokens of the last load are loaded anew, so that memory stays bounded."""
 _SETTLING = 8
 """The newest blocks that a reply may settle: calls older than that have answers."""
 
@@ -37,21 +45,19 @@ class Handle:
     Attributes:
         settings: when and how far it folds.
         seen: the latest step that this handle has shown.
-        looked: the record up to which it looked for changes of the intent.
-        pressed: the last folded step that it has extracted for.
+        noticed: the last step of the memory that it has called due.
     """
 
     def __init__(self, store: Store, session: int, branch: int, settings: FoldSettings = SETTINGS) -> None:
         self.store, self.session, self.settings = store, session, settings
         self.branch: int = branch
         self.seen: int = 0
-        self.looked: tuple[int, int] = (0, 0)
-        self.pressed: int = 0
+        self.noticed: int = 0
         self._state: State | None = None
         self._head: HeadRow | None = None
         self._workspace = Workspace()
         self._loaded = 0  # o200k tokens of the loaded blocks
-        self._floor = (0, 0)  # the reach of the last load, and the tokens that it loaded
+        self._most = 0  # o200k tokens of loaded blocks above which they are loaded anew
         self._planned = 0  # the event of the intent in the workspace
         self._waiting = 0  # calls of the tip without a result
         self._newest = 0  # the newest event that was seen
@@ -121,40 +127,33 @@ class Handle:
         `reach`: o200k tokens of the view that is wanted; `upto`: a step that must be among the blocks.
         """
         newest = self.look(tx)
-        wanted = max(REACH, _REACH * reach)
-        again = self._is_short(reach, upto) or self._is_long(reach, wanted)
-        if self._state is not None and self._head is not None and self._newest == newest and not again:
+        is_other_reach = self._lacks_blocks(reach, upto) or self._loaded > self._most
+        if self._state is not None and self._head is not None and self._newest == newest and not is_other_reach:
             self._head = replace(self._head, seq=self._state.seq)
             return self._state
         self._newest, self._head = newest, head_of(tx, self.session, self.branch)
         state = state_of(tx, self.session, self._head)
-        if self._state is None or self._state.seq != state.seq or again:
+        if self._state is None or self._state.seq != state.seq or is_other_reach:
+            wanted = max(REACH, _REACH * reach)
             loaded = load(tx, self.session, state, wanted, upto)
             self._workspace = replace(loaded, guidance=load_guidance_at(tx, self.session, state.guide))
             self._loaded = self._workspace.tokens
-            self._floor = (wanted, self._loaded)
+            self._most = _EXCESS * max(self._loaded, wanted)
             self._state, self._planned = state, 0
             self._waiting = count_waiting(tx, self.session, state.tip)
             self.seen = self.seen or state.tip
         planned = tx.forest.newest_intent(self.session) or state.intent
         if planned != self._planned:
-            self._workspace = replace(self._workspace, intent=load_intent(tx, self.session, state.intent, state.tip))
+            self._workspace = replace(self._workspace, intent=load_intent(tx, self.session, state.intent))
             self._planned = planned
         return state
 
-    def _is_short(self, reach: int, upto: int | None) -> bool:
+    def _lacks_blocks(self, reach: int, upto: int | None) -> bool:
         """Whether older blocks are needed that are not loaded."""
-        workspace = self._workspace
+        workspace, wanted = self._workspace, _REACH * reach
         if workspace.older is None:
             return False
-        return count_reach(workspace.blocks, _REACH * reach) < _REACH * reach or (
-            upto is not None and workspace.holding(upto) is None
-        )
-
-    def _is_long(self, reach: int, wanted: int) -> bool:
-        """Whether far more is loaded than wanted. Steps that are long count at once: a fresh load is not repeated."""
-        asked, least = self._floor
-        return self._loaded > _EXCESS * max(REACH, _EXCESS * reach) and (asked > wanted or self._loaded > 2 * least)
+        return count_reach(workspace.blocks, wanted) < wanted or (upto is not None and workspace.holding(upto) is None)
 
     def place(self, tx: Reading, upto: int | None = None) -> Branch:
         """Return where recording and deciding happen now; `upto` is a step that must be loaded."""
@@ -210,6 +209,12 @@ class Handle:
         self.take_decision(state, replace(self._workspace, intent=intent))
         self._planned = state.intent
 
+    def record(self, tx: Writing, drafts: Sequence[Draft], *, fills: bool) -> Taken:
+        """Record drafts where recording happens now. `fills`: the assistant made them; they close the step."""
+        taken = record(tx, self.place(tx), drafts, fills=fills)
+        self.take_in(taken)
+        return taken
+
     def record_late(self, tx: Writing, step: int, result: Result, key: str | None) -> RecordRef:
         """Record a late result where it is shown. Returns its ref, also if its key was recorded before.
 
@@ -231,15 +236,65 @@ class Handle:
     def forget(self) -> None:
         """Load the branch anew at the next call."""
         self._drop()
-        self.seen, self.looked, self.pressed = 0, (0, 0), 0
+        self.seen, self.noticed = 0, 0
 
     def _drop(self) -> None:
         self._state, self._workspace, self._loaded = None, Workspace(), 0
 
 
 def _mark_waiting(block: Block) -> Block:
-    """The newest block, some of whose calls have no result, as a later view shows it."""
+    """A block as later views show it, once it is not the newest: calls without a result say so."""
     if not isinstance(block, RawStep):
         return block
     lines = followed(block.lines)
     return replace(block, lines=lines, tokens=HEADER + sum(line.tokens for line in lines))
+
+
+P = ParamSpec("P")
+T = TypeVar("T")
+LARGEST_NUMBER = 2**31
+"""The largest whole number that is taken as an argument; no session holds as many of anything."""
+_SHOWN = 40
+"""Characters of a wrong argument that its error shows."""
+
+
+def check(function: Callable[P, T]) -> Callable[P, T]:
+    """Make a function check its arguments against its annotations. Raises InputError: an argument of another type."""
+
+    @cache
+    def read_types() -> tuple[Any, dict[str, Any]]:
+        return signature(function), get_type_hints(function)
+
+    @wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> T:
+        form, hints = read_types()
+        for name, value in form.bind(*args, **kwargs).arguments.items():
+            if name in hints and not is_of_type(value, hints[name]):
+                given = repr(value) if isinstance(value, str) and len(value) <= _SHOWN else type(value).__name__
+                raise InputError(f"{name} must be {_describe_type(hints[name])}, not {given}")
+        return function(*args, **kwargs)
+
+    return call
+
+
+def is_of_type(value: object, hint: Any) -> bool:
+    """Return whether a value is of an annotated type, and no number beyond `LARGEST_NUMBER`."""
+    try:
+        _make_adapter(hint).validate_python(value, strict=True)
+    except ValidationError:
+        return False
+    return not (isinstance(value, int) and abs(value) > LARGEST_NUMBER)
+
+
+_make_adapter = cache(TypeAdapter[Any])
+
+
+def _describe_type(hint: Any) -> str:
+    """An annotated type in words."""
+    origin = get_origin(hint)
+    if origin in (Union, UnionType):
+        return " or ".join(map(_describe_type, get_args(hint)))
+    if origin is Literal:
+        return f"one of {', '.join(get_args(hint))}"
+    names: dict[Any, str] = {str: "text", NoneType: "None", Sequence: "a list"}
+    return names.get(origin or hint) or str(getattr(hint, "__name__", hint))

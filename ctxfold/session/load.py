@@ -22,6 +22,7 @@ from ctxfold.workspace import (
     Block,
     Change,
     Decider,
+    Memory,
     Note,
     Older,
     RawStep,
@@ -48,7 +49,9 @@ def dump_tile(tile: Tile) -> dict[str, Any]:
         "untrusted": tile.untrusted,
         "whole": tile.whole,
         "children": list(tile.children),
-        **({"front": True} if tile.front else {}),
+        **({"memory": tile.memory.model_dump(exclude_defaults=True)} if tile.memory else {}),
+        **({"as_of": tile.as_of, "fresh": tile.fresh} if tile.as_of else {}),
+        **({"marks": list(tile.marks)} if tile.marks else {}),
         **({"changed": [[each.name, *each.steps] for each in tile.changed]} if tile.changed else {}),
     }
 
@@ -58,8 +61,10 @@ def load_tile(tree: Any) -> Tile:
     try:
         steps = tuple(step for first, last in tree["steps"] for step in range(first, last + 1))
         changed = tuple(Change(name, tuple(steps)) for name, *steps in tree.get("changed", ()))
+        memory = Memory(**tree["memory"]) if "memory" in tree else None
         rest = {**tree, "steps": steps, "lines": load_lines(tree["lines"]), "children": tuple(tree["children"])}
-        return Tile(number=rest.pop("id"), **{**rest, "changed": changed})
+        rest |= {"changed": changed, "memory": memory, "marks": tuple(tree.get("marks", ()))}
+        return Tile(number=rest.pop("id"), **rest)
     except (KeyError, TypeError, ValueError) as error:
         raise CorruptStore("a folded block does not read back; restore a copy of the store") from error
 
@@ -93,7 +98,7 @@ def _body(tx: Reading, session: int, tile: int) -> bytes:
 def put_tile(tx: Writing, session: int, state: State, tile: Tile, said: tuple[Decider, str], head: HeadRow) -> State:
     """Commit a tile on a branch, in place of the blocks of its steps. Returns the branch's revision."""
     cover, kept = cover_with(tx, session, state.cover, tile)
-    payload = {"tile": tile.number, "steps": list(tile.steps), "version": VERSION}
+    payload = {"tile": tile.number, "steps": list(tile.steps), "marks": list(tile.marks), "version": VERSION}
     return advance(tx, session, head, state, replace(state, cover=cover), Happened("folded", payload, (kept,), *said))
 
 

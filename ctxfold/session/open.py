@@ -1,17 +1,11 @@
-"""Opens stores and sessions, checks the arguments of public methods, and keeps a session's pictures."""
+"""Opens stores and sessions, checks names of files and stores, and keeps a session's pictures."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import fields, is_dataclass
-from functools import cache, wraps
-from inspect import signature
 from pathlib import Path
-from types import NoneType, UnionType
-from typing import Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from ctxfold.config import default_store
 from ctxfold.decisions.fold import FoldSettings
@@ -24,74 +18,8 @@ from ctxfold.store.rows import Reading, Writing
 from ctxfold.store.sqlite import Store
 from ctxfold.store.tables import HeadRow, SessionRow, TopicRow
 
-P = ParamSpec("P")
-T = TypeVar("T")
-
-LARGEST_NUMBER = 2**31
-"""The largest whole number that is taken as an argument; no session holds as many of anything."""
-_SHOWN = 40
-"""Characters of a wrong argument that its error shows."""
 LARGEST_PICTURE = 60_000
 """Bytes of the largest picture that is kept: a page at 1,280 x 720 as JPEG of quality 40 takes about half."""
-
-
-def check(function: Callable[P, T]) -> Callable[P, T]:
-    """Make a function check its arguments against its annotations. Raises InputError: an argument of another type."""
-
-    @cache
-    def read() -> tuple[Any, Mapping[str, Any]]:
-        return signature(function), get_type_hints(function)
-
-    @wraps(function)
-    def checked(*args: P.args, **kwargs: P.kwargs) -> T:
-        form, hints = read()
-        for name, value in form.bind(*args, **kwargs).arguments.items():
-            if name in hints and not is_of_type(value, hints[name]):
-                given = repr(value) if isinstance(value, str) and len(value) <= _SHOWN else type(value).__name__
-                raise InputError(f"{name} must be {_describe(hints[name])}, not {given}")
-        return function(*args, **kwargs)
-
-    return checked
-
-
-def is_of_type(value: object, hint: Any) -> bool:
-    """Return whether a value is of an annotated type; of sequences and dataclasses the parts are checked too."""
-    origin, inner = get_origin(hint), get_args(hint)
-    if hint in (Any, object, bool):  # anything is true or false
-        return True
-    if origin in (Union, UnionType):
-        return any(is_of_type(value, each) for each in inner)
-    if origin is Iterable:
-        return isinstance(value, Iterable) and not isinstance(value, (str, bytes, Mapping))
-    if origin is Literal:
-        return isinstance(value, str) and value in inner
-    if origin is Sequence:
-        return (
-            isinstance(value, Sequence)
-            and not isinstance(value, (str, bytes, bytearray))
-            and all(is_of_type(each, inner[0]) for each in value)
-        )
-    if origin is tuple:
-        return isinstance(value, tuple) and len(value) == len(inner) and all(map(is_of_type, value, inner))
-    if hint is int:
-        return isinstance(value, int) and not isinstance(value, bool) and abs(value) <= LARGEST_NUMBER
-    if hint is float:
-        return isinstance(value, (int, float))
-    if not isinstance(value, origin or hint):
-        return False
-    hints = get_type_hints(hint) if is_dataclass(hint) else {}
-    return all(is_of_type(getattr(value, each.name), hints[each.name]) for each in fields(hint)) if hints else True
-
-
-def _describe(hint: Any) -> str:
-    """An annotated type in words."""
-    origin = get_origin(hint)
-    if origin in (Union, UnionType):
-        return " or ".join(map(_describe, get_args(hint)))
-    if origin is Literal:
-        return f"one of {', '.join(get_args(hint))}"
-    names: dict[Any, str] = {str: "text", NoneType: "None", Sequence: "a list"}
-    return names.get(origin or hint) or str(getattr(hint, "__name__", hint))
 
 
 def check_utf8(text: str, what: str) -> str:

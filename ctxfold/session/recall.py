@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
-import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 from ctxfold.errors import RefError
-from ctxfold.log import Address, BlockRef, RangeRef, RecordRef, StepRef, StretchRef
-from ctxfold.log.json import line_form
+from ctxfold.log import UNTRUSTED, Address, RangeRef, RecordRef, StepRef, StretchRef
+from ctxfold.log.json import line_form, parse
 from ctxfold.log.lines import fence, unposed
 from ctxfold.log.page import page_of
 from ctxfold.select.choose import find_best_line
@@ -50,7 +49,7 @@ class Recalled:
     def fence(self, part: str | None = None) -> str:
         """Return the text, or a part of it, for a model: text of a tool or page between fences."""
         text = self.text if part is None else part
-        return fence(self.ref, text) if self.origin in ("tool", "page") else text
+        return fence(self.ref, text) if self.origin in UNTRUSTED else text
 
 
 def recall(tx: Reading, session: int, ref: Address, branch: str, reading: bool = False) -> Recalled:
@@ -60,39 +59,45 @@ def recall(tx: Reading, session: int, ref: Address, branch: str, reading: bool =
     """
     match ref:
         case RecordRef():
-            record = _record(tx, session, ref.step, ref.record)
-            text = tx.log.text(record.entry)
-            page = page_of(text, record.origin) if reading else None
-            return Recalled(str(ref), text if page is None else page, page is not None, record.kind, record.origin)
+            record = _find_record(tx, session, ref.step, ref.record)
+            text, derived = _read_text(tx, record, reading)
+            return Recalled(str(ref), text, derived, record.kind, record.origin)
+        case RangeRef():
+            return _recall_lines(tx, session, ref)
         case StepRef():
-            return Recalled(str(ref), _join_records(tx, session, (ref.step,), reading), derived=True)
+            text = _join_records(tx, session, (ref.step,), reading)
         case StretchRef():
             newest = tx.log.last_step(session)
             numbers = [step.n for step in tx.log.steps(session, range(ref.first, min(ref.last, newest) + 1))]
             if not numbers or ref.last > newest:
-                raise RefError(_say_unknown(tx, session, str(ref)))
-            return Recalled(str(ref), _join_branches(tx, session, numbers, branch, reading), derived=True)
-        case BlockRef():
+                raise RefError(_explain_unknown(tx, session, str(ref)))
+            text = _join_branches(tx, session, numbers, branch, reading)
+        case _:
             blocks = tx.cover.tile_numbers(session)
             if ref.block not in blocks:
                 newest_block = f"the newest of this session is b{blocks[-1]}" if blocks else "nothing is folded yet"
                 raise RefError(f"no block {ref}; {newest_block}")
             steps = read_tile(tx, session, ref.block).steps
             text = f"# {ref}: {spans(steps)}\n{_join_records(tx, session, steps, reading)}"
-            return Recalled(str(ref), text, derived=True)
-        case RangeRef():
-            return _recall_lines(tx, session, ref)
+    return Recalled(str(ref), text, derived=True)
+
+
+def _read_text(tx: Reading, record: StoredRecord, reading: bool) -> tuple[str, bool]:
+    """The text of a record; with `reading`, a page's as a person reads it. And whether it is not the exact text."""
+    text = tx.log.text(record.entry)
+    page = page_of(text, record.origin) if reading else None
+    return (text, False) if page is None else (page, True)
 
 
 def _recall_lines(tx: Reading, session: int, ref: RangeRef) -> Recalled:
-    record = _record(tx, session, ref.step, ref.record) if ref.record else _only_result(tx, session, ref.step)
+    record = _find_record(tx, session, ref.step, ref.record)
     lines = line_form(tx.log.text(record.entry))
-    at = f"s{record.step}.{record.k}"
+    name = f"s{record.step}.{record.k}"
     if ref.first > len(lines):
-        raise RefError(f"{at} has {counted(len(lines), 'line')}; name lines within 1-{len(lines)}")
+        raise RefError(f"{name} has {counted(len(lines), 'line')}; name lines within 1-{len(lines)}")
     last = min(ref.last, len(lines))
     text = "\n".join(lines[ref.first - 1 : last])
-    return Recalled(f"{at}:{ref.first}-{last}", text, True, record.kind, record.origin)
+    return Recalled(f"{name}:{ref.first}-{last}", text, True, record.kind, record.origin)
 
 
 def _join_branches(tx: Reading, session: int, numbers: Sequence[int], branch: str, reading: bool) -> str:
@@ -101,12 +106,11 @@ def _join_branches(tx: Reading, session: int, numbers: Sequence[int], branch: st
     """
     heads = sorted(tx.forest.heads(session), key=lambda head: (head.name != branch, head.id))
     paths = [(head.name, dict(tx.log.path(session, state_of(tx, session, head).tip))) for head in heads]
-    runs: list[tuple[str, list[int]]] = []
-    for step in tx.log.steps(session, numbers):
-        name = next((name for name, path in paths if step.depth <= path.get(step.lane, 0)), "none")
-        if not runs or runs[-1][0] != name:
-            runs.append((name, []))
-        runs[-1][1].append(step.n)
+    names = {
+        step.n: next((name for name, path in paths if step.depth <= path.get(step.lane, 0)), "none")
+        for step in tx.log.steps(session, numbers)
+    }
+    runs = [(name, list(run)) for name, run in groupby(names, key=names.__getitem__)]
     return "\n".join(f"# {spans(run)}, branch {name}\n{_join_records(tx, session, run, reading)}" for name, run in runs)
 
 
@@ -114,41 +118,36 @@ def _join_records(tx: Reading, session: int, numbers: Sequence[int], reading: bo
     """The records of steps under one heading each. No text of a tool, a page or a model can pass for a heading."""
     records = tx.log.records(session, numbers)
     if not records:
-        raise RefError(_say_unknown(tx, session, f"s{numbers[0]}"))
-    made: list[str] = []
+        raise RefError(_explain_unknown(tx, session, f"s{numbers[0]}"))
+    parts: list[str] = []
     for record in records:
-        text, ref = tx.log.text(record.entry), f"s{record.step}.{record.k}"
-        page = page_of(text, record.origin) if reading else None
-        text = text if page is None else page
-        if record.origin in ("tool", "page"):
+        ref = f"s{record.step}.{record.k}"
+        text, derived = _read_text(tx, record, reading)
+        if record.origin in UNTRUSTED:
             text = f"<<{ref}\n{text.replace(f'{ref}>>', f'{ref}> >')}\n{ref}>>"
         elif record.origin == "model":
             text = _HEADING.sub(r"\\", unposed(text))
         call = f" {record.call_id}" if record.call_id else ""
-        made.append(f"## {ref} {record.kind}{call}{'' if page is None else ', as it reads'}\n{text}")
-    return "\n".join(made)
+        parts.append(f"## {ref} {record.kind}{call}{', as it reads' if derived else ''}\n{text}")
+    return "\n".join(parts)
 
 
-def _record(tx: Reading, session: int, step: int, k: int) -> StoredRecord:
+def _find_record(tx: Reading, session: int, step: int, k: int | None) -> StoredRecord:
+    """A record of a step by its number; None for the step's only result."""
     records = tx.log.records(session, [step])
-    found = next((record for record in records if record.k == k), None)
-    if found is None:
-        if not records:
-            raise RefError(_say_unknown(tx, session, f"s{step}.{k}"))
-        there = f"s{step}.1" if len(records) == 1 else f"one of s{step}.1 to s{step}.{len(records)}"
-        raise RefError(f"s{step} has {counted(len(records), 'record')}; name {there}")
-    return found
+    if not records:
+        raise RefError(_explain_unknown(tx, session, f"s{step}" if k is None else f"s{step}.{k}"))
+    matches = [record for record in records if (record.kind == "result" if k is None else record.k == k)]
+    if len(matches) == 1:
+        return matches[0]
+    if k is None:
+        names = ", ".join(f"s{step}.{record.k}" for record in matches) or "none"
+        raise RefError(f"s{step} has {len(matches)} results ({names}); name the record too, as in s{step}.2:1-20")
+    known = f"s{step}.1" if len(records) == 1 else f"one of s{step}.1 to s{step}.{len(records)}"
+    raise RefError(f"s{step} has {counted(len(records), 'record')}; name {known}")
 
 
-def _only_result(tx: Reading, session: int, step: int) -> StoredRecord:
-    results = [record for record in tx.log.records(session, [step]) if record.kind == "result"]
-    if len(results) != 1:
-        names = ", ".join(f"s{step}.{record.k}" for record in results) or "none"
-        raise RefError(f"s{step} has {len(results)} results ({names}); name the record too, as in s{step}.2:1-20")
-    return results[0]
-
-
-def _say_unknown(tx: Reading, session: int, ref: str) -> str:
+def _explain_unknown(tx: Reading, session: int, ref: str) -> str:
     last = tx.log.last_step(session)
     steps = f"the steps of this session are s1-s{last}" if last else "this session has no step yet"
     return f"nothing is recorded at {ref}; {steps}"
@@ -159,6 +158,8 @@ _SNIPPET = 400
 _WORD = re.compile(r"[^\W_]+")
 _EXACT = 200
 """Records in which a name is looked for letter by letter: the newest that hold its words."""
+_LATE = 0.6
+"""Score of a word beyond the start of a record that the index holds: about that of a word in a single record."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,28 +187,44 @@ class Hit:
         return f"{self.ref} {fence(self.ref, self.text)}"
 
 
+def join_lines(text: str) -> str:
+    """Return a text as one line, with a sign at each line end, so that two lines do not read as one."""
+    return " ⏎ ".join(filter(None, (" ".join(line.split()) for line in text.splitlines())))
+
+
 def search(tx: Reading, session: int, query: str, limit: int) -> list[Hit]:
     """Return the records that hold words of a query, best first, each with its best lines; of equal records the newest.
 
     A record that holds a path, an id or the whole query letter by letter comes first. A call that a page answered is
     left out: the page's answer is found.
     """
-    asked = _Query.of(query)
+    names = _compile_names(query)
     scores = dict(rank_records(tx, session, query, 2 * limit))
-    for name, pattern in asked.names.items():
-        for row in tx.search.holding(session, name, _EXACT):
-            record = tx.log.record_by_id(row)
-            if record is not None and pattern.search(tx.log.text(record.entry)):
-                scores[row] = scores.get(row, 0.0) + len(_WORD.findall(query))
-    hits: list[Hit] = []
-    known: set[int] = set()
-    for row, score in sorted(scores.items(), key=lambda each: (-each[1], -each[0])):
-        record = tx.log.record_by_id(row)
-        if record is None or record.entry in known or len(hits) >= limit or _asks_page(tx, session, record):
-            continue
-        known.add(record.entry)
-        hits.append(_show_hit(tx, record, asked, score))
-    return hits
+    for name, pattern in names.items():
+        for record in load_records(tx, tx.search.holding(session, name, _EXACT)):
+            if pattern.search(tx.log.text(record.entry)):
+                scores[record.id] = scores.get(record.id, 0.0) + len(_WORD.findall(query))
+    asked = frozenset(query_words(query)) | frozenset(words(query))
+    hits: dict[int, Hit] = {}
+    for record in load_records(tx, sorted(scores, key=lambda row: (-scores[row], -row))):
+        if len(hits) == limit:
+            break
+        if record.entry not in hits and not _asks_page(tx, session, record):
+            text, is_page = _read_text(tx, record, reading=True)
+            lines = (text.splitlines() or [""]) if is_page else line_form(text)
+            best, place = _find_line(lines, list(names.values()), asked)
+            low, high = max(0, best - 1), min(len(lines), best + 2)
+            shown = "\n".join(_cut(lines[at], place if at == best else 0) for at in range(low, high))
+            ref = f"s{record.step}.{record.k}" + (f":{low + 1}-{high}" if len(lines) > 3 and not is_page else "")
+            has_title = record.origin == "page" and record.shown is not None
+            title = _cut(tx.log.text(record.shown or 0).partition("\n")[0], 0) if has_title else ""
+            hits[record.entry] = Hit(ref, shown, record.step, round(scores[record.id], 4), title)
+    return list(hits.values())
+
+
+def load_records(tx: Reading, rows: Iterable[int]) -> Iterator[StoredRecord]:
+    """Return the records with some row ids, in that order."""
+    return filter(None, map(tx.log.record_by_id, rows))
 
 
 def _asks_page(tx: Reading, session: int, record: StoredRecord) -> bool:
@@ -218,29 +235,21 @@ def _asks_page(tx: Reading, session: int, record: StoredRecord) -> bool:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Query:
-    """The words of a query, and its names: the whole query, and each run that joins words, as paths and ids do."""
+def _compile_names(query: str) -> dict[str, re.Pattern[str]]:
+    """Patterns of the names in a query: the whole query, and each run that joins words, as paths and ids do."""
+    runs = (run.strip(",;:.!?()[]{}<>\"'`") for run in query.split())
+    names = [" ".join(query.split()), *(run for run in runs if len(_WORD.findall(run)) > 1)]
+    return {name: re.compile(rf"(?<![\w.-]){re.escape(name)}(?!\w|[.-]\w)", re.I) for name in names}
 
-    words: frozenset[str]
-    names: dict[str, re.Pattern[str]]
 
-    @classmethod
-    def of(cls, query: str) -> _Query:
-        """Read a query."""
-        runs = (run.strip(",;:.!?()[]{}<>\"'`") for run in query.split())
-        names = dict.fromkeys([" ".join(query.split()), *(run for run in runs if len(_WORD.findall(run)) > 1)])
-        patterns = {name: re.compile(rf"(?<![\w.-]){re.escape(name)}(?!\w|[.-]\w)", re.I) for name in names}
-        return cls(frozenset(query_words(query)) | frozenset(words(query)), patterns)
-
-    def find(self, lines: Sequence[str]) -> tuple[int, int]:
-        """Return the line with a name, else with most words, and the place in it."""
-        for pattern in self.names.values():
-            named = {at: found.start() for at, line in enumerate(lines) if (found := pattern.search(line))}
-            if named:
-                best = list(named)[find_best_line([lines[at] for at in named], self.words)[0]]
-                return best, named[best]
-        return find_best_line(lines, self.words)
+def _find_line(lines: Sequence[str], names: Sequence[re.Pattern[str]], asked: frozenset[str]) -> tuple[int, int]:
+    """Find the line with a name, else with most of the asked words, and the place in it."""
+    for pattern in names:
+        places = {at: match.start() for at, line in enumerate(lines) if (match := pattern.search(line))}
+        if places:
+            best = list(places)[find_best_line([lines[at] for at in places], asked)[0]]
+            return best, places[best]
+    return find_best_line(lines, asked)
 
 
 def rank_records(tx: Reading, session: int, query: str, limit: int) -> list[tuple[int, float]]:
@@ -249,32 +258,11 @@ def rank_records(tx: Reading, session: int, query: str, limit: int) -> list[tupl
     asked = dict.fromkeys(_WORD.findall(query.lower()))
     for record in tx.log.longer(session, SEARCHED):  # the index holds the start of these alone
         low = tx.log.text(record.entry).lower()
-        late = sum(_has_word(low, word, SEARCHED, len(low)) and not _has_word(low, word, 0, SEARCHED) for word in asked)
+        patterns = [re.compile(rf"{word}(?<![^\W_]{word})(?![^\W_])") for word in asked]
+        late = sum(bool(each.search(low, SEARCHED) and not each.search(low, 0, SEARCHED)) for each in patterns)
         if late:
-            scores[record.id] = scores.get(record.id, 0.0) + late / (1 + math.log1p(1))
+            scores[record.id] = scores.get(record.id, 0.0) + late * _LATE
     return sorted(scores.items(), key=lambda each: (-each[1], -each[0]))[:limit]
-
-
-def _has_word(low: str, word: str, start: int, end: int) -> bool:
-    """Whether a stretch of a text in lower case holds a whole word."""
-    while (at := low.find(word, start, end)) >= 0:
-        if not (low[at - 1 : at].isalnum() or low[at + len(word) : at + len(word) + 1].isalnum()):
-            return True
-        start = at + 1
-    return False
-
-
-def _show_hit(tx: Reading, record: StoredRecord, asked: _Query, score: float) -> Hit:
-    text = tx.log.text(record.entry)
-    page = page_of(text, record.origin)
-    lines = line_form(text) if page is None else page.splitlines() or [""]
-    best, place = asked.find(lines)
-    low, high = max(0, best - 1), min(len(lines), best + 2)
-    shown = "\n".join(_cut(lines[at], place if at == best else 0) for at in range(low, high))
-    ref = f"s{record.step}.{record.k}" + (f":{low + 1}-{high}" if len(lines) > 3 and page is None else "")
-    named = record.origin == "page" and record.shown is not None
-    title = _cut(tx.log.text(record.shown).partition("\n")[0], 0) if named and record.shown is not None else ""
-    return Hit(ref, shown, record.step, round(score, 4), title)
 
 
 def _cut(line: str, place: int) -> str:
@@ -301,10 +289,12 @@ def list_named(tx: Reading, session: int, shown: str, room: int) -> tuple[str, .
     calls = [each for each in tx.log.entries_of(session) if each.kind == "call"]
     worth, spelled = dict[str, float](), dict[str, str]()
     for age, record in zip(range(len(calls), 0, -1), calls, strict=True):
-        named = {value.lower(): value for text in _arguments(tx.log.text(record.entry)) for value in _values(text)}
-        for value, written in named.items():
+        call = parse(tx.log.text(record.entry)) or {}  # a redaction may leave no JSON
+        arguments = map(str, find_leaves(call.get("args")))
+        values = {value.lower(): value for text in arguments for value in _find_values(text)}
+        spelled |= values
+        for value in values:
             worth[value] = worth.get(value, 0.0) + 1 / (_HALVING + age)
-            spelled[value] = written
     low, taken = shown.lower(), list[str]()
     for value in sorted(worth, key=lambda each: -worth[each]):
         if len(value) < room and value not in low and not any(value in other for other in taken):
@@ -313,21 +303,16 @@ def list_named(tx: Reading, session: int, shown: str, room: int) -> tuple[str, .
     return tuple(spelled[value] for value in sorted(taken))
 
 
-def _arguments(call: str) -> Iterator[str]:
-    """The texts and numbers among the arguments of a recorded call."""
-    try:
-        stack: list[Any] = [json.loads(call)["args"]]
-    except (ValueError, KeyError, TypeError):  # a redaction may leave a call that is no JSON
-        return
-    while stack:
-        each = stack.pop()
-        if isinstance(each, (dict, list)):
-            stack += each.values() if isinstance(each, dict) else each
-        elif isinstance(each, (str, int, float)) and not isinstance(each, bool):
-            yield str(each)
+def find_leaves(tree: Any) -> Iterator[Any]:
+    """Return the scalars of a JSON tree."""
+    if isinstance(tree, (dict, list)):
+        for each in tree.values() if isinstance(tree, dict) else tree:
+            yield from find_leaves(each)
+    else:
+        yield tree
 
 
-def _values(text: str) -> Iterator[str]:
+def _find_values(text: str) -> Iterator[str]:
     """The ids, paths, numbers and joined names in a text, as it writes them."""
     if _PATH.fullmatch(text):
         yield text

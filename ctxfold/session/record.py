@@ -1,4 +1,4 @@
-"""Records messages as steps and records, each once, within the session's write transaction."""
+"""Reads messages and calls of a caller, and records them as steps and records, each once, in one write transaction."""
 
 from __future__ import annotations
 
@@ -8,25 +8,28 @@ import time
 from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from ctxfold.errors import RefError
+from ctxfold.errors import InputError, RefError
 from ctxfold.log import Kind, Origin, Record, RecordRef, Step
 from ctxfold.log.json import canonical
 from ctxfold.log.lines import Line, lines_of
 from ctxfold.messages import Call, Message, Opaque, Result, Text
-from ctxfold.messages.apis import spell_id
+from ctxfold.messages.apis import read_block, read_messages
 from ctxfold.session.commits import Happened, advance
 from ctxfold.session.load import cover_with, dump_lines
 from ctxfold.store.codec import digest, encode, pack_text
 from ctxfold.store.rows import Reading, Writing
 from ctxfold.store.tables import HeadRow, State, StoredRecord
+from ctxfold.text.json import plain, spell_id
 from ctxfold.tokens import count
 from ctxfold.view.native import LoggedCall
 from ctxfold.workspace import Tile, Workspace
 
 if TYPE_CHECKING:
     from ctxfold.session.handle import Handle
+
+R = TypeVar("R", bound=Record | StoredRecord)
 
 COMPACTION = "compaction:"
 """How the key of a record begins that holds a host's summary."""
@@ -83,6 +86,72 @@ class Taken:
     last: int
 
 
+def read_step(said: object = "", calls: Sequence[object] = (), results: Sequence[object] = ()) -> Message:
+    """An assistant's step as one message: its text, its calls and their results.
+
+    Args:
+        said: a text, or an assistant's message as `read_messages` takes it, with its calls.
+        calls: each `{"name", "args", "id"}`, or a call of an API. A call without an id is `c1`, `c2` … by its place.
+        results: each `{"id", "text", "origin"?, "shown"?}`, or a result of an API. Without an id it answers `c1` …
+
+    Raises:
+        InputError: something else, or arguments that are not JSON.
+        RefError: a result that answers no call of the step.
+    """
+    messages = [] if isinstance(said, str) else read_messages(said)
+    text = said if isinstance(said, str) else "\n".join(message.text for message in messages)
+    called = [item for message in messages for item in message.items if isinstance(item, Call)]
+    called += [_read_call(call, f"c{number}") for number, call in enumerate(calls, 1)]
+    answered = [read_result(result, f"c{number}") for number, result in enumerate(results, 1)]
+    known = {call.id for call in called}
+    stray = next((result.id for result in answered if result.id not in known), None)
+    if stray is not None:
+        names = ", ".join(sorted(known)) or "none"
+        raise RefError(
+            f"result {stray!r} answers no call of this step; its calls: {names}. Give each result the id of its call"
+        )
+    return Message("assistant", (*([Text(text)] if text else []), *called, *answered))
+
+
+def read_result(given: object, unnamed: str = "") -> Result:
+    """A result from `{"id", "text", "origin"?, "shown"?}` or from an API; `unnamed` is its id if it has none.
+
+    Raises InputError: something else.
+    """
+    match plain(given):
+        case Result() as result:
+            pass
+        case {"text": str(text)} as own:
+            origin, shown = own.get("origin", "tool"), own.get("shown")
+            if origin not in ("tool", "page"):
+                raise InputError("a result comes from a tool or a page; give one of these as its origin")
+            if shown is not None and not isinstance(shown, str):
+                raise InputError("the shorter form of a result is text; give a string or leave it out")
+            result = Result(spell_id(own.get("id")), text, origin, shown)
+        case Mapping() as block if isinstance(item := read_block(block), Result):
+            result = item
+        case _:
+            raise InputError('a result is {"id": ..., "text": ...}; give its text as a string')
+    return result if result.id else replace(result, id=unnamed)
+
+
+def _read_call(given: object, unnamed: str) -> Call:
+    match plain(given):
+        case Call() as call:
+            pass
+        case {"name": str(name), "args": args} as own:
+            call = Call(name, args, spell_id(own.get("id")))
+        case Mapping() as block if isinstance(item := read_block({"type": "tool_use", **block}), Call):
+            call = item
+        case _:
+            raise InputError('a call is {"name": ..., "args": {...}, "id": ...}; give its name as text')
+    try:
+        json.dumps(call.args)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InputError(f"the arguments of call {call.name!r} are not JSON ({error}); give plain values") from error
+    return call if call.id else replace(call, id=unnamed)
+
+
 def drafts_of(message: Message) -> list[Draft]:
     """The records of a message, in order; none of a system message. If the message has an id, each record has a key."""
     drafts: list[Draft] = []
@@ -127,8 +196,7 @@ def record_messages(tx: Writing, at: Handle, messages: Iterable[Message]) -> lis
     for group in _group_steps(new):
         draft = group[0]
         if draft.kind != "result":
-            taken = record(tx, at.place(tx), group, fills=draft.is_said)
-            at.take_in(taken)
+            taken = at.record(tx, group, fills=draft.is_said)
             for k, draft in enumerate(group, taken.last - len(group) + 1):
                 draft.ref = RecordRef(taken.step.n, k)
                 if draft.kind == "call" and draft.call_id is not None:
@@ -182,19 +250,29 @@ def record(tx: Writing, branch: Branch, made: Sequence[Draft], *, fills: bool) -
 def pair_results(records: Sequence[Record]) -> list[Record]:
     """The records of one recording as a view shows them: each result after its call, so that no reader has to count.
 
-    If calls share an id, the first of them takes the first result. Addresses do not change.
+    Addresses do not change.
     """
-    waiting: dict[str | None, deque[Record]] = defaultdict(deque)
+    answers: dict[int, Record] = {}
+    for result, call in match_calls(records):
+        answers.setdefault(call.k, result)
+    ordered = [each for record in records for each in (record, answers.get(record.k)) if each is not None]
+    return list(dict.fromkeys(ordered))
+
+
+def match_calls(records: Sequence[R]) -> list[tuple[R, R]]:
+    """Return each result with its call. If calls of a step share an id, the first takes the first result, the
+    last all others.
+    """
+    waiting: dict[tuple[int, str | None], deque[R]] = defaultdict(deque)
     for record in records:
-        if record.kind == "result":
-            waiting[record.call_id].append(record)
-    ordered: dict[int, Record] = {}
+        if record.kind == "call":
+            waiting[record.step, record.call_id].append(record)
+    pairs: list[tuple[R, R]] = []
     for record in records:
-        ordered.setdefault(record.k, record)
-        if record.kind == "call" and waiting[record.call_id]:
-            answer = waiting[record.call_id].popleft()
-            ordered.setdefault(answer.k, answer)
-    return list(ordered.values())
+        calls = waiting[record.step, record.call_id]
+        if record.kind == "result" and calls:
+            pairs.append((record, calls[0] if len(calls) == 1 else calls.popleft()))
+    return pairs
 
 
 def arrive(tx: Writing, branch: Branch, step: int, result: Result, key: str | None) -> Taken | RecordRef:
@@ -220,28 +298,20 @@ def arrive(tx: Writing, branch: Branch, step: int, result: Result, key: str | No
     at = old
     if tip is not None and is_on_path(tx, session, tip.n, old):
         at = _new_step(tx, session, tip) if _is_shared(tx, branch, tip) else tip
-    call = _number_call(there, result.id, late=at.n != step)
-    record = Record(step, len(there) + 1, "result", result.origin, result.text, result.id, at.n, result.shown, call)
+    record = Record(step, len(there) + 1, "result", result.origin, result.text, result.id, at.n, result.shown)
+    record = replace(record, call=_number_call([*there, record], late=at.n != step))
     payload = {"step": step, "record": record.k, "at": at.n}
     tip_after = branch.state.tip if at.n == old.n else at.n
     grown, lines, state = _append(tx, branch, at, tip_after, [(record, key)], Happened("arrived", payload))
     return Taken(grown, lines, -1 if at.n == step else 0, state, record.k)
 
 
-def _number_call(there: Sequence[StoredRecord], call_id: str, *, late: bool) -> int:
-    """The number of the call that a new result answers, from 1; 0 if it is the only call, or the next in order."""
-    calls = [record.call_id for record in there if record.kind == "call"]
-    if len(calls) < 2:
-        return 0
-    waiting: dict[str | None, deque[int]] = defaultdict(deque)
-    for number, call in enumerate(calls):
-        waiting[call].append(number)
-    answered = [
-        waiting[call].popleft() if waiting[call] else calls.index(call)
-        for call in (*(record.call_id for record in there if record.kind == "result"), call_id)
-    ]
-    in_order = answered == list(range(len(answered)))
-    return 0 if in_order and not late else answered[-1] + 1
+def _number_call(records: Sequence[Record | StoredRecord], *, late: bool) -> int:
+    """The number of the call that the last of a step's records answers, from 1; 0 if it is the next in order."""
+    numbers = {call.k: number for number, call in enumerate((each for each in records if each.kind == "call"), 1)}
+    answered = [numbers[call.k] for _, call in match_calls(records)]
+    is_next = len(numbers) == 1 or (answered == list(range(1, len(answered) + 1)) and not late)
+    return 0 if is_next else answered[-1]
 
 
 def _append(
@@ -274,7 +344,7 @@ def _append(
     step = replace(
         step, tokens=step.tokens + tokens, raw=step.raw + raw, upto=step.upto + tokens, raw_upto=step.raw_upto + raw
     )
-    tx.log.put_step(session, step)
+    tx.log.write_step(session, step)
     after, tile = replace(branch.state, tip=tip), branch.workspace.latest
     if isinstance(tile, Tile) and tile.last == step.n:
         number = tx.cover.next_tile(session)
@@ -357,28 +427,24 @@ def _fits(blanked: str, text: str) -> bool:
 
 
 def read_calls(tx: Reading, session: int, steps: Sequence[int]) -> Mapping[int, Sequence[LoggedCall]]:
-    """The calls of steps as they were recorded, in order, each with the addresses of its results.
-
-    If calls of a step share an id, the first of them takes the first result.
-    """
-    found: dict[int, list[LoggedCall]] = defaultdict(list)
-    waiting: dict[tuple[int, str | None], deque[int]] = defaultdict(deque)
-    for record in tx.log.records(session, steps):
-        ref, calls = f"s{record.step}.{record.k}", found[record.step]
-        places = waiting[record.step, record.call_id]
+    """The calls of steps as they were recorded, in order, each with the addresses of its results."""
+    records = tx.log.records(session, steps)
+    results: dict[int, list[str]] = defaultdict(list)
+    for result, call in match_calls(records):
+        results[call.id].append(f"s{result.step}.{result.k}")
+    calls: dict[int, list[LoggedCall]] = defaultdict(list)
+    for record in records:
         if record.kind == "call":
-            places.append(len(calls))
-            calls.append(_load_call(ref, tx.log.text(record.entry)))
-        elif record.kind == "result" and places:
-            at = places[0] if len(places) == 1 else places.popleft()
-            calls[at] = replace(calls[at], results=(*calls[at].results, ref))
-    return found
+            name, args = _load_call(tx.log.text(record.entry))
+            ref = f"s{record.step}.{record.k}"
+            calls[record.step].append(LoggedCall(ref, name, args, tuple(results[record.id])))
+    return calls
 
 
-def _load_call(ref: str, text: str) -> LoggedCall:
-    """A call from its record. A redacted record may be no JSON any more: then the call has no arguments."""
+def _load_call(text: str) -> tuple[str, Any]:
+    """The name and the arguments of a recorded call. A redacted one may be no JSON any more: then it has none."""
     try:
         tree = json.loads(text)
-        return LoggedCall(ref, str(tree["name"]), tree["args"])
+        return str(tree["name"]), tree["args"]
     except (ValueError, KeyError, TypeError):
-        return LoggedCall(ref, "redacted", {})
+        return "redacted", {}

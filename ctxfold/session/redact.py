@@ -10,12 +10,13 @@ from itertools import chain, count
 from typing import Any
 
 from ctxfold.errors import InputError, RefError
-from ctxfold.log import Address, BlockRef, RangeRef, Record, StepRef, StretchRef, parse_ref
+from ctxfold.log import Address, BlockRef, RangeRef, Record, RecordRef, StretchRef, parse_ref
 from ctxfold.log.json import parse
 from ctxfold.log.lines import Line, blobs, lines_of
 from ctxfold.session.branches import MAIN
 from ctxfold.session.commits import GENESIS, NAMES, Happened, advance, dump_payload, head_of, state_of
 from ctxfold.session.load import dump_lines, load_lines
+from ctxfold.session.recall import find_leaves
 from ctxfold.session.transfer import dump_session, store_session
 from ctxfold.session.verify import replay
 from ctxfold.store.codec import encode
@@ -94,7 +95,7 @@ class _Masks:
 
 
 def redact(tx: Writing, session: int, head: HeadRow, what: str, called: str | None) -> Redaction:
-    """Mask what a ref (`s12`, `s12.2`, `s12.2:4-8`, `s4-s9`) names, or else the matches of a regular expression.
+    """Mask the records or lines of a ref (`s12`, `s12.2`, `s12.2:4-8`, `s4-s9`), else the matches of a pattern.
 
     An event on branch `head` says that it was done. `called` is the session's name, which is then masked as those of
     branches and topics are; None leaves all names.
@@ -161,25 +162,35 @@ def _by_pattern(pattern: re.Pattern[str], trees: Sequence[Tree]) -> _Masks:
     """Mask the matches of a pattern and each value that it matched, with their copies in other encodings."""
     values = frozenset(value for text in _texts_in(trees) for value in _find_matches(pattern, text))
     values |= frozenset(map(_unescape, values))
-    ordered = sorted(values, key=len, reverse=True)
-    long = [value for value in ordered if len(value) >= LEAST]
-    copies = [Copies(value) for value in long[:MOST]]
+    long = sorted((value for value in values if len(value) >= LEAST), key=len, reverse=True)
+    copies, mask_values = [Copies(value) for value in long[:MOST]], _mask_all(values)
 
     def mask(text: str) -> str:
-        text = pattern.sub(lambda match: stars(match[0]), text)
-        for value in ordered:
-            text = text.replace(value, stars(value))
+        text = mask_values(pattern.sub(lambda match: stars(match[0]), text))
         return _blank_copies(text, copies) if copies else text
 
     return _Masks(mask, values, left=(_OUTSIDE, _UNREAD) if len(long) > MOST else (_OUTSIDE,))
 
 
+def _mask_all(values: Iterable[str]) -> Mask:
+    """A mask for each copy of some values as they are."""
+    ordered = sorted(values, key=len, reverse=True)
+
+    def mask(text: str) -> str:
+        for value in ordered:
+            text = text.replace(value, stars(value))
+        return text
+
+    return mask
+
+
 def _find_matches(pattern: re.Pattern[str], text: str) -> set[str]:
     """The matches of a pattern in a text, and the short form of bytes that it matches part of: it has a fingerprint."""
-    found = list(pattern.finditer(text))
-    cut = blobs(text) if found else []
-    return {match[0] for match in found} | {
-        short for run, short in cut if any(match.start() < run.end and run.start < match.end() for match in found)
+    matches = list(pattern.finditer(text))
+    return {match[0] for match in matches} | {
+        short
+        for run, short in (blobs(text) if matches else ())
+        if any(match.start() < run.end and run.start < match.end() for match in matches)
     }
 
 
@@ -209,31 +220,19 @@ def _by_ref(ref: Address, trees: Sequence[Tree]) -> _Masks:
     chosen = _find_records(ref, _records_in(trees))
     lines = ref if isinstance(ref, RangeRef) else None
     quotes = frozenset(chain.from_iterable(_find_quotes(body["entry"], lines) for body in chosen))
-    ordered = sorted(quotes, key=len, reverse=True)
-
-    def mask(text: str) -> str:
-        for quote in ordered:
-            text = text.replace(quote, stars(quote))
-        return text
-
-    return _Masks(mask, quotes, frozenset(map(_ref_of, chosen)), lines, (_OUTSIDE, _ENCODED))
+    return _Masks(_mask_all(quotes), quotes, frozenset(map(_ref_of, chosen)), lines, (_OUTSIDE, _ENCODED))
 
 
 def _find_records(ref: Address, records: Iterable[Tree]) -> list[Tree]:
-    match ref:
-        case BlockRef():
-            raise RefError(f"{ref} is a view of the log; redact the steps that it was made of")
-        case StretchRef():
-            found = [body for body in records if ref.first <= body["step"] <= ref.last]
-        case StepRef():
-            found = [body for body in records if body["step"] == ref.step]
-        case _ if ref.record is None:
-            found = [body for body in records if body["step"] == ref.step and body["kind"] == "result"]
-        case _:
-            found = [body for body in records if (body["step"], body["k"]) == (ref.step, ref.record)]
-    if not found or (isinstance(ref, RangeRef) and len(found) != 1):
+    if isinstance(ref, BlockRef):
+        raise RefError(f"{ref} is a view of the log; redact the steps that it was made of")
+    first, last = (ref.first, ref.last) if isinstance(ref, StretchRef) else (ref.step, ref.step)
+    bodies = [body for body in records if first <= body["step"] <= last]
+    if isinstance(ref, RecordRef | RangeRef):
+        bodies = [row for row in bodies if (row["kind"] == "result" if ref.record is None else row["k"] == ref.record)]
+    if not bodies or (isinstance(ref, RangeRef) and len(bodies) != 1):
         raise RefError(f"{ref} names no single record; `ctxfold log` shows those there are")
-    return found
+    return bodies
 
 
 def _ref_of(body: Tree) -> str:
@@ -248,17 +247,8 @@ def _find_quotes(text: str, lines: RangeRef | None) -> set[str]:
     if tree is None:
         found |= {line.strip() for line in text.split("\n") if line not in kept}
     else:
-        found |= set(map(str, _leaves(tree)))
+        found |= set(map(str, find_leaves(tree)))
     return {quote for quote in found if len(quote) >= LEAST}
-
-
-def _leaves(tree: Any) -> Iterator[Any]:
-    """The scalars of a tree."""
-    if isinstance(tree, dict | list):
-        for each in tree.values() if isinstance(tree, dict) else tree:
-            yield from _leaves(each)
-    else:
-        yield tree
 
 
 def _blank_lines(text: str, ref: RangeRef) -> str:

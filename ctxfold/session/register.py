@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, is_dataclass, replace
+from dataclasses import asdict, replace
 from functools import cache
-from types import UnionType
-from typing import Any, TypeVar, cast, get_args, get_origin, get_type_hints
+from typing import Any, TypeVar, cast
+
+from pydantic import TypeAdapter, ValidationError
 
 from ctxfold.decisions.extraction import extract
 from ctxfold.decisions.refactor import VERSION as REFACTORINGS_VERSION
@@ -28,7 +29,6 @@ from ctxfold.workspace import (
     Guidance,
     Intent,
     IntentChange,
-    Passed,
     Statement,
     number_of,
 )
@@ -38,7 +38,7 @@ _CHAIN = 32
 """Events of a chain after which one event holds the whole register, so that loading reads at most so many."""
 
 
-def load_intent(tx: Reading, session: int, root: int, tip: int = 0) -> Intent:
+def load_intent(tx: Reading, session: int, root: int) -> Intent:
     """Return the register at an event of its chain, with the session's constraints. Raises CorruptStore."""
     chain: list[tuple[str, dict[str, Any]]] = []
     intent = Intent()
@@ -61,23 +61,7 @@ def load_intent(tx: Reading, session: int, root: int, tip: int = 0) -> Intent:
             change = load_value(IntentChange, json.loads(event.json)["change"])
             if change.constraints:
                 constraints = merge_by_id(constraints, change.constraints)
-    return replace(intent, constraints=constraints, passed=_find_passed(tx, session, gone, tip))
-
-
-def _find_passed(tx: Reading, session: int, gone: set[int], tip: int) -> Passed:
-    """What the undone plans and extractions on the path to a step had read."""
-    path = dict(tx.log.path(session, tip)) if gone and tip else {}
-    passed = Passed()
-    for event in (tx.forest.event(session, seq) for seq in gone if path):
-        if event is None or event.kind not in INTENTS:
-            continue
-        payload = json.loads(event.json)
-        step, k = payload["change"]["read"] if event.kind == "intent_set" else payload.get("read", (event.state.tip, 0))
-        last = tx.log.step(session, step)
-        if last is not None and last.depth <= path.get(last.lane, 0):
-            seen = payload["extraction"].get("seen", 0) if event.kind == "extracted" else 0
-            passed = Passed(max(passed.read, (step, k)), max(passed.seen, seen))
-    return passed
+    return replace(intent, constraints=constraints)
 
 
 def _read_event(tx: Reading, session: int, seq: int) -> tuple[str, dict[str, Any]]:
@@ -169,6 +153,7 @@ def put_refactoring(tx: Writing, place: Branch, made: Refactoring, guidance: Gui
         "operator": made.operator,
         "tiles": [tile.number for tile in made.tiles],
         "steps": list(made.steps),
+        "marks": list(made.marks),
         "guidance": asdict(guidance),
     }
     cause = "; ".join(filter(None, (f"{made.operator}: {made.reason}", reason)))
@@ -194,23 +179,9 @@ def _note(tx: Writing, place: Branch, what: Happened) -> State:
 def load_value(hint: type[T], tree: Any) -> T:
     """Read a value of a dataclass type from JSON made by `dataclasses.asdict`. Raises CorruptStore."""
     try:
-        return cast(T, _load(hint, tree))
-    except (KeyError, TypeError, ValueError) as error:
+        return cast(T, _make_adapter(cast(Any, hint)).validate_python(tree))
+    except ValidationError as error:
         raise CorruptStore(f"a value of {hint.__name__} does not read back; restore a copy of the store") from error
 
 
-_hints_of = cache(get_type_hints)
-
-
-def _load(hint: Any, tree: Any) -> Any:
-    inner = get_args(hint)
-    if get_origin(hint) is UnionType:
-        return None if tree is None else _load(inner[0], tree)
-    if get_origin(hint) is tuple:
-        kinds = inner[:1] * len(tree) if inner[-1] is Ellipsis else inner
-        return tuple(_load(kind, each) for kind, each in zip(kinds, tree, strict=True))
-    if is_dataclass(hint):
-        kind = cast(Any, hint)
-        hints = _hints_of(kind)
-        return kind(**{name: _load(hints[name], each) for name, each in tree.items()})
-    return tree
+_make_adapter = cache(TypeAdapter[Any])

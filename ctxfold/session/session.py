@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import overload
+from typing import Literal, overload
 
-from ctxfold.decisions.extraction import Trigger
-from ctxfold.decisions.fold import SETTINGS, FoldDirective, FoldSettings
-from ctxfold.decisions.memory import choose_batch
+from ctxfold.config import read_fold_table
+from ctxfold.decisions.fold import FoldDirective, FoldSettings
+from ctxfold.decisions.marks import mark
+from ctxfold.decisions.memory import MemoryDue, choose_batch, find_due, read_memory
 from ctxfold.decisions.refactor import OPERATORS, Refactored, read_operator
 from ctxfold.decisions.register import PlanGiven, Statements, Todo
 from ctxfold.errors import InputError
 from ctxfold.log import Origin, RecordRef, Ref, StepRef, parse_ref, parse_step
 from ctxfold.messages import Message
-from ctxfold.messages.apis import read_result, read_step
 from ctxfold.session.branches import Move, Topic, Wish, read_tree
-from ctxfold.session.commits import head_of, redo, undo
+from ctxfold.session.commits import head_of, void_decision
 from ctxfold.session.decide import (
     ExtractionWanted,
     RefactorWanted,
@@ -23,19 +23,28 @@ from ctxfold.session.decide import (
     apply_refactoring,
     consider_refactoring,
     consolidate,
-    extract_due,
     extract_lines,
-    find_triggers,
+    fill_view,
     fold_steps,
     move_branch,
+    put_memory,
     set_plan,
 )
-from ctxfold.session.handle import Handle
-from ctxfold.session.open import check, check_utf8, forget_pictures, keep_picture, open_handle
+from ctxfold.session.handle import Handle, check
+from ctxfold.session.open import check_utf8, forget_pictures, keep_picture, open_handle
 from ctxfold.session.recall import Hit, Recalled, list_named, recall, search
-from ctxfold.session.record import COMPACTION, Draft, drafts_of, read_calls, record, record_messages
+from ctxfold.session.record import (
+    COMPACTION,
+    Draft,
+    drafts_of,
+    read_calls,
+    read_result,
+    read_step,
+    record_messages,
+)
 from ctxfold.session.redact import Redaction, redact
 from ctxfold.session.register import put_refused
+from ctxfold.session.sources import read_evidence
 from ctxfold.session.telling import Event, describe_event, read_history
 from ctxfold.session.tools import SessionTool, make_tools
 from ctxfold.store.rows import Reading
@@ -77,7 +86,7 @@ class Session:
         store: str | None = None,
         *,
         create: bool = True,
-        settings: FoldSettings = SETTINGS,
+        settings: FoldSettings | None = None,
     ) -> Session:
         """Open a session, or create it.
 
@@ -86,12 +95,12 @@ class Session:
             goal: the purpose; it revises another goal of the branch.
             store: a path, a URL or `:memory:`; None for the configured default.
             create: whether a missing session is created.
-            settings: when and how far this handle folds.
+            settings: when and how far this handle folds; None for the table `fold` of the settings file.
 
         Raises: SessionNameError: not a name. UnknownSession: it does not exist and `create` is off. StoreError: the
             store cannot be used.
         """
-        return cls(name, *check(open_handle)(name, goal, store, create, settings))
+        return cls(name, *check(open_handle)(name, goal, store, create, settings or FoldSettings(**read_fold_table())))
 
     @property
     def goal(self) -> str:
@@ -160,14 +169,9 @@ class Session:
 
     @check
     def record_step(
-        self,
-        explanation: object = "",
-        calls: Sequence[object] = (),
-        results: Sequence[object] = (),
-        found: str = "",
+        self, explanation: object = "", calls: Sequence[object] = (), results: Sequence[object] = (), found: str = ""
     ) -> StepRef:
-        """Record the words, calls and results of the assistant, in the step that the user's message opened or in a new
-        one.
+        """Record the assistant's words, calls and results, in the step that the user's message opened or in a new one.
 
         Args:
             explanation: a text, or a message of Anthropic's or OpenAI's SDK with its calls.
@@ -178,12 +182,10 @@ class Session:
 
         Raises RefError: a result that answers no call of the step.
         """
-        made = drafts_of(read_step(explanation, calls, results))
-        made += [Draft("note", "model", found)] if found.strip() else []
+        drafts = drafts_of(read_step(explanation, calls, results))
+        drafts += [Draft("note", "model", found)] if found.strip() else []
         with self._at.writing() as tx:
-            taken = record(tx, self._at.place(tx), made, fills=True)
-            self._at.take_in(taken)
-            return StepRef(taken.step.n)
+            return StepRef(self._at.record(tx, drafts, fills=True).step.n)
 
     @check
     def record_reply(self, text: str) -> RecordRef:
@@ -217,8 +219,7 @@ class Session:
 
     def _record_one(self, draft: Draft, *, fills: bool) -> RecordRef:
         with self._at.writing() as tx:
-            taken = record(tx, self._at.place(tx), [draft], fills=fills)
-            self._at.take_in(taken)
+            taken = self._at.record(tx, [draft], fills=fills)
             return RecordRef(taken.step.n, taken.last)
 
     @check
@@ -246,13 +247,17 @@ class Session:
 
     @check
     def consolidate(
-        self, budget: int | None = None, model: str | None = None, by: By = _HIGH_WATER, summary: str | None = None
+        self,
+        budget: int | None = None,
+        model: str | None = None,
+        by: By = _HIGH_WATER,
+        memory: Mapping[str, str] | None = None,
+        as_of: int | None = None,
     ) -> tuple[Tile, ...]:
         """Fold older steps if the cover is above the budget's high-water mark: the driver's call.
 
-        A `summary`, at most the settings' `front` of the budget, goes in front of the lines chosen from the steps.
-        Returns the tile that was made, if any. Raises FoldError: the summary is too long, or holds values that the log
-        lacks.
+        A `memory`, as in `remember`, takes the place of the one there is; `as_of`: the latest step that its author had
+        read. Returns the tile that was made, if any. Raises StaleDecision: that step is no longer on the path.
         """
         with self._at.reading() as tx:
             limit = self._limit(tx, budget, model).tokens
@@ -260,7 +265,46 @@ class Session:
             if choose_batch(self._at.workspace, limit, self._at.settings) is None:
                 return ()
         with self._at.writing() as tx:
-            return consolidate(tx, self._at, limit, by, summary)
+            return consolidate(tx, self._at, limit, by, None if memory is None else read_memory(memory), as_of)
+
+    @check
+    def remember(
+        self,
+        memory: Mapping[str, str] | str,
+        upto: int | str | None = None,
+        budget: int | None = None,
+        model: str | None = None,
+        by: By = _HOST,
+    ) -> Tile:
+        """Put a memory in place of the older steps (deep consolidation; AgentFold).
+
+        Args:
+            memory: the parts `wanted`, `laid_down`, `state`, `decided`, `failed`, `said`, `facts`, `open`, `next`, as
+                of the latest step that this handle has shown; or a report in one text.
+            upto: the last step that it replaces; None for the last one that `find_due` named, else the one before the
+                latest.
+            budget: tokens of the view that it is for.
+            model: the model that reads the view.
+            by: who wrote it, and why.
+
+        Raises InputError: an unknown part, or no text at all. FoldError: there is no step to replace.
+        """
+        written, last = read_memory(memory), self._at.noticed or None if upto is None else parse_step(upto)
+        with self._at.writing() as tx:
+            limit = self._limit(tx, budget, model).tokens
+            return put_memory(tx, self._at, limit, written, last, by)
+
+    @check
+    def find_due(self, budget: int | None = None, model: str | None = None) -> MemoryDue | None:
+        """Return the memory that is to be written now, once for each fold that calls for one; else None."""
+        with self._at.reading() as tx:
+            limit = self._limit(tx, budget, model).tokens
+            self._at.refresh(tx)
+            due = find_due(self._at.workspace, limit)
+        if due is None or due.steps[-1] == self._at.noticed:
+            return None
+        self._at.noticed = due.steps[-1]
+        return due
 
     @check
     def plan(
@@ -270,27 +314,24 @@ class Session:
         constraints: Statements | None = None,
         decisions: Statements | None = None,
         by: By = _HOST,
-        trigger: Trigger | None = None,
         goal: str | None = None,
     ) -> Intent:
         """Write the register (U-Fold's intent). What is left out stays; without a change nothing is committed.
 
         Args:
             summary: the dialogue so far, in words.
-            todo: texts, or `{"id"?, "text"?, "state"?, "evidence"?}` with a state of open, done or dropped; evidence is
-                refs such as `s12`.
+            todo: texts, or `{"id"?, "text"?, "state"?, "evidence"?}`: open, done or dropped; evidence is refs as `s12`.
             constraints: texts, or `{"id"?, "text"?, "state"?, "supersedes"?, "ref"?}` with a state of holds or lifted.
                 They hold on every branch.
             decisions: the same, for this branch.
             by: who decided, and why.
-            trigger: the cause, if nobody asked.
             goal: the purpose of the session; it revises another goal.
 
         Raises InputError: an empty summary, entries that cannot be read, an unknown id, or a ref of nothing.
         """
         given = PlanGiven.of(summary, todo, constraints, decisions, goal)
         with self._at.writing() as tx:
-            return set_plan(tx, self._at, given, by, trigger)
+            return set_plan(tx, self._at, given, by)
 
     @check
     def extract(
@@ -299,7 +340,6 @@ class Session:
         selections: Selections | None = None,
         budget: int = 400,
         by: By = _HOST,
-        trigger: Trigger | None = None,
     ) -> Extraction:
         """Put lines of the log at the end of the view (U-Fold's extraction).
 
@@ -308,26 +348,17 @@ class Session:
             selections: `{"ref": "s12:40-80", "why"?, "todo"?, "facts"?}`, the most wanted first; None searches the log.
             budget: o200k tokens that all of it may cost, at least 16.
             by: who decided, and why.
-            trigger: the cause, if nobody asked; then lines that the view shows are left out.
 
         Raises InputError: selections that cannot be read, or of which none names lines of the log; nothing is changed.
         """
         with self._at.writing() as tx:
-            return extract_lines(tx, self._at, ExtractionWanted(need, selections, budget, trigger), by)
+            return extract_lines(tx, self._at, ExtractionWanted(need, selections, budget), by)
 
     @check
-    def maintain(self, budget: int | None = None, model: str | None = None, act: bool = True) -> tuple[Trigger, ...]:
-        """Extract lines if a trigger calls for it: the driver's call after it records. Returns the triggers.
-
-        With `act` off, the triggers are returned once and the caller acts on them.
-        """
+    def mark(self, text: str, steps: Sequence[int] = ()) -> tuple[str, tuple[str, ...]]:
+        """Return a text with `[not in the log]` behind values that the log of steps (all if none) lacks, and these."""
         with self._at.reading() as tx:
-            limit = self._limit(tx, budget, model).tokens
-            due = find_triggers(tx, self._at, limit, taken=not act)
-        if not (due and act):
-            return due
-        with self._at.writing() as tx:
-            return extract_due(tx, self._at, limit)
+            return mark(text, *read_evidence(tx, self._at.place(tx), steps))
 
     @check
     def refactor(
@@ -393,17 +424,17 @@ class Session:
 
     def undo(self) -> Event:
         """Void the newest decision of this branch, never a record. Returns it. Raises UndoError: none is left."""
-        with self._at.writing() as tx:
-            head, event = undo(tx, self._at.session, self._at.place(tx).head)
-            self._at.go_to(head.id)
-            return describe_event(tx, self._at.session, event, standing=False)
+        return self._void_decision("undo")
 
     def redo(self) -> Event:
         """Void the last undo. Returns the decision that holds again. Raises UndoError: nothing was undone."""
+        return self._void_decision("redo")
+
+    def _void_decision(self, by: Literal["undo", "redo"]) -> Event:
         with self._at.writing() as tx:
-            head, event = redo(tx, self._at.session, self._at.place(tx).head)
+            head, event = void_decision(tx, self._at.session, self._at.place(tx).head, by)
             self._at.go_to(head.id)
-            return describe_event(tx, self._at.session, event, standing=True)
+            return describe_event(tx, self._at.session, event, standing=by == "redo")
 
     @check
     def keep_refused(self, what: str, replies: Sequence[tuple[str, str]]) -> None:
@@ -413,11 +444,17 @@ class Session:
             self._at.take_decision(put_refused(tx, place, what, replies), place.workspace)
 
     @check
-    def view(self, budget: int | None = None, model: str | None = None) -> View:
-        """Render the context, never above the budget, which is at least `ctxfold.tokens.MIN_BUDGET` o200k tokens."""
+    def view(self, budget: int | None = None, model: str | None = None, fill: bool = False) -> View:
+        """Render the context, never above the budget, which is at least `ctxfold.tokens.MIN_BUDGET` o200k tokens.
+
+        With `fill`, the past is chosen anew from the log, so that the view takes all of its budget; without, it is
+        what the last fold left, which stays the same from view to view and is read from a provider's prompt cache.
+        """
         with self._at.reading() as tx:
             limit = self._limit(tx, budget, model)
             workspace = self._at.load_shown(tx, limit.tokens)
+            if fill:
+                return fill_view(tx, self._at, workspace, limit, self._read_calls)
         return render(workspace, limit, self._read_calls)
 
     @overload
@@ -451,7 +488,7 @@ class Session:
             return search(tx, self._at.session, query or "", first + max(1, min(limit, _HITS)))[first:]
 
     @check
-    def named(self, besides: str, room: int) -> tuple[str, ...]:
+    def list_named(self, besides: str, room: int) -> tuple[str, ...]:
         """Return the ids, paths and numbers that calls named and a text does not show, in at most `room` characters."""
         with self._at.reading() as tx:
             return list_named(tx, self._at.session, besides, room)

@@ -1,21 +1,22 @@
-"""Reads the log for whoever decides: records that hold some words, the text behind steps, and the calls of a path."""
+"""Reads the log for whoever decides: records that hold some words, the text of steps, and the calls of a path."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
-from ctxfold.decisions.extraction import has_name
 from ctxfold.decisions.fold import FoldSettings
 from ctxfold.decisions.refactor import Case, PastCall
 from ctxfold.decisions.refactor.operators import read_past_call
 from ctxfold.decisions.register import EntrySource
 from ctxfold.errors import RefError
-from ctxfold.log import RecordRef, parse_ref
+from ctxfold.log import parse_ref
 from ctxfold.log.lines import text_of
 from ctxfold.log.page import page_of
 from ctxfold.session.load import lines_at
-from ctxfold.session.recall import rank_records
+from ctxfold.session.recall import load_records, rank_records, recall
+from ctxfold.session.record import Branch, match_calls
 from ctxfold.store.rows import Reading
 from ctxfold.store.tables import StoredRecord
 from ctxfold.text.words import is_common
@@ -53,45 +54,25 @@ class Sources:
         rows = (row for row, _ in self.tx.search.ranked(self.session, plain[:_QUERY], _SEARCHED))
         holding = [
             record
-            for record in map(self.tx.log.record_by_id, rows)
-            if record is not None and plain in " ".join(self.tx.log.text(record.entry).split()).casefold()
+            for record in load_records(self.tx, rows)
+            if plain in " ".join(self.tx.log.text(record.entry).split()).casefold()
         ]
         order = {"user": 0, "result": 1}
         best = min(holding, key=lambda record: (order.get(record.kind, 2), record.id), default=None)
         return None if best is None else self._source(best)
 
-    def find(self, queries: Sequence[str], most: int, *, whole: bool) -> list[EntrySource]:
-        """Return the newest results, notes and calls with text that hold words of a query, `most` a query.
-
-        `whole` searches records beyond the length that the index holds too, which takes some tenths of a second for
-        tens of megabytes.
-        """
+    def find(self, queries: Sequence[str], most: int) -> list[EntrySource]:
+        """Return the newest results, notes and calls with text that hold words of a query, `most` a query."""
         rows: dict[int, StoredRecord] = {}
         for query in queries:
             rare = " ".join(word for word in query.split() if not is_common(word.strip(".,:;!?"))) or query
-            search = (
-                rank_records(self.tx, self.session, rare, most)
-                if whole
-                else (self.tx.search.ranked(self.session, rare, most))
-            )
-            for row, _ in search:
-                record = self.tx.log.record_by_id(row)
-                if record is not None and record.kind in ("result", "call", "note"):
-                    rows[row] = record
+            ranked = rank_records(self.tx, self.session, rare, most)
+            for record in load_records(self.tx, (row for row, _ in ranked)):
+                if record.kind in ("result", "call", "note"):
+                    rows[record.id] = record
         newest = sorted(rows.values(), key=lambda record: -record.id)[: 2 * most]
         sources = [self._source(record) for record in newest]
         return [source for source in sources if source.kind != "call" or _LINE_END in source.text]
-
-    def has(self, name: str, upto: Place) -> bool:
-        """Return whether a record up to a place holds a value; the user's own records do not count."""
-        records = map(self.tx.log.record_by_id, self.tx.search.holding(self.session, name, _SEARCHED))
-        return any(
-            record is not None
-            and record.kind != "user"
-            and (record.step, record.k) <= upto
-            and has_name(self.tx.log.text(record.entry), name)
-            for record in records
-        )
 
     def _source(self, record: StoredRecord) -> EntrySource:
         text = self.tx.log.text(record.entry)
@@ -99,23 +80,22 @@ class Sources:
 
 
 def read_case(
-    tx: Reading, session: int, workspace: Workspace, budget: int, settings: FoldSettings, named: bool
+    tx: Reading, place: Branch, workspace: Workspace, budget: int, settings: FoldSettings, named: bool
 ) -> Case:
     """Return a workspace with the evidence of its records. The case may read through `tx` while it is open."""
+    session = place.session
     steps = [step for block in workspace.blocks for step in block.steps]
     records = tx.log.records(session, steps)
-    results: dict[tuple[int, str | None], list[StoredRecord]] = {}
-    for record in records:
-        if record.kind == "result":
-            results.setdefault((record.step, record.call_id), []).append(record)
+    answers: dict[int, StoredRecord] = {}
+    for result, call in match_calls(records):
+        answers.setdefault(call.id, result)
     calls: list[PastCall] = []
     for record in records:
         if record.kind == "call":
-            came = results.get((record.step, record.call_id))
-            result = came.pop(0) if came else None
-            text = None if result is None else tx.log.text(result.entry)
-            page = result is not None and result.origin == "page"
-            calls.append(read_past_call(record.step, tx.log.text(record.entry), text, page))
+            answer = answers.get(record.id)
+            text = None if answer is None else tx.log.text(answer.entry)
+            is_page = answer is not None and answer.origin == "page"
+            calls.append(read_past_call(record.step, tx.log.text(record.entry), text, is_page))
     return Case(
         workspace,
         tuple(calls),
@@ -125,30 +105,38 @@ def read_case(
         tx.cover.next_tile(session),
         frozenset(f"s{each.step}.{each.k}" for each in records if each.kind == "note" and each.origin == "model"),
         named,
-        lambda: read_log(tx, session, steps),
+        lambda: read_evidence(tx, place, steps),
         lambda ref: _read_text(tx, session, ref),
     )
 
 
-def read_log(tx: Reading, session: int, steps: Sequence[int]) -> list[str]:
-    """Return the exact text of every record of some steps; of a page its reading form too, of a call its line."""
-    parts: list[str] = []
+def read_evidence(tx: Reading, place: Branch, steps: Sequence[int]) -> tuple[list[str], range]:
+    """Return the texts that a summary of steps may take values from, and the steps that it may refer to.
+
+    The texts are the steps' records, exact and as read, with their times; the goal, the user's words, the register's
+    ids. Without steps, the whole path is read.
+    """
+    workspace, session, tip, texts = place.workspace, place.session, place.state.tip, list[str]()
+    if not steps and tip:
+        path = tx.log.path(session, tip)
+        steps = [step.n for step in tx.log.along(session, path, 1, path[0][1])]
     records = [*tx.log.records(session, steps), *tx.log.records(session, steps, late=True)]
     for record in {record.id: record for record in records}.values():
         text = tx.log.text(record.entry)
-        parts += [text, *filter(None, [page_of(text, record.origin)])]
+        texts += [text, *filter(None, [page_of(text, record.origin)])]
         if record.shown is not None or record.kind == "call":
-            parts.append(text_of(lines_at(tx, record)))
-    return parts
+            texts.append(text_of(lines_at(tx, record)))
+    texts += [str(datetime.fromtimestamp(step.time, UTC)) for step in tx.log.steps(session, steps)]
+    texts += [line.text for line in (*workspace.words, *(line for block in workspace.blocks for line in block.said))]
+    intent = workspace.intent
+    texts += [note.text for note in workspace.notes]
+    texts += [*(item.id for item in intent.items), *(each.id for each in (*intent.constraints, *intent.decisions))]
+    return texts, range(1, tip + 1)
 
 
 def _read_text(tx: Reading, session: int, ref: str) -> str:
     """The exact text of a record; else empty."""
     try:
-        named = parse_ref(ref)
+        return recall(tx, session, parse_ref(ref), "").text
     except RefError:
         return ""
-    if not isinstance(named, RecordRef):
-        return ""
-    records = tx.log.records(session, [named.step])
-    return next((tx.log.text(record.entry) for record in records if record.k == named.record), "")

@@ -75,26 +75,29 @@ def describe_event(tx: Reading, session: int, row: EventRow, *, standing: bool) 
         tuple(payload.get("steps", ())) or ((payload["step"],) if "step" in payload else ()),
         row.time,
         standing,
-        _tell(tx, session, row.kind, payload),
+        _describe(tx, session, row.kind, payload),
         0 if step is None else step.raw,
         tuple((each["text"], each["why"]) for each in payload.get("refused", ())),
     )
 
 
-def _tell(tx: Reading, session: int, kind: str, payload: dict[str, Any]) -> str:
+_ABOUT = {
+    "arrived": "result of s{step}",
+    "folded": "the fold of {spans} into b{tile}",
+    "moved": "the move to {name}",
+    "renamed": "the renaming of {was_name} to {name}",
+    "refactored": "the refactoring {operator} of {spans}",
+    "noted": "{slot}: {text}",
+    "redacted": "{records} records, {bytes} bytes blanked",
+}
+"""An event in words, with the keys of its content; other kinds have a form of their own."""
+
+
+def _describe(tx: Reading, session: int, kind: str, payload: dict[str, Any]) -> str:
     """An event in one line; empty if its kind says it all."""
     match kind:
         case "recorded":
-            return _tell_records(tx, session, payload["step"], payload["records"])
-        case "arrived":
-            return f"result of s{payload['step']}{', late' if payload['at'] != payload['step'] else ''}"
-        case "folded":
-            return f"the fold of {spans(payload['steps'])} into b{payload['tile']}"
-        case "moved":
-            made = {"create": "the new branch", "new_topic": "the new topic"}.get(payload["action"], "the move to")
-            return f"{made} {payload['name']}"
-        case "renamed":
-            return f"the renaming of {payload['was_name']} to {payload['name']}"
+            return _describe_records(tx, session, payload["step"], payload["records"])
         case "intent_set":
             change = payload["change"]
             ids = [each["id"] for name in ("items", "constraints", "decisions") for each in change.get(name, ())]
@@ -102,34 +105,24 @@ def _tell(tx: Reading, session: int, kind: str, payload: dict[str, Any]) -> str:
         case "extracted":
             refs = ", ".join(each["ref"] for each in payload["extraction"]["extracts"])
             return _shorten(f"the extraction of {refs or 'nothing'}")
-        case "refactored":
-            where = f" of {spans(payload['steps'])}" if payload["steps"] else ""
-            return f"the refactoring {payload['operator']}{where}"
-        case "noted":
-            return _shorten(f"{payload['slot']}: {payload['text']}")
         case "voided":
             target = tx.forest.event(session, int(payload["target"]))
             if payload["by"] == "redo" and target is not None:
                 target = tx.forest.event(session, int(json.loads(target.json)["target"]))
-            about = "" if target is None else _tell(tx, session, target.kind, json.loads(target.json))
+            about = "" if target is None else _describe(tx, session, target.kind, json.loads(target.json))
             return f"{payload['by']} of {about}" if about else str(payload["by"])
-        case "redacted":
-            return f"{payload['records']} records, {payload['bytes']} bytes blanked"
         case _:
-            return ""
+            steps = spans(payload.get("steps", ())) or "no step"
+            return _shorten(_ABOUT.get(kind, "").format(**payload | {"spans": steps}))
 
 
 def sum_up(texts: Sequence[tuple[str, str]]) -> str:
-    """Return a line for records, each a kind and a text: the user's words, else the call, else the first text."""
-    by_kind = {kind: text[:_READ] for kind, text in reversed(texts)}
-    if "user" in by_kind:
-        return _shorten(by_kind["user"])
-    if "call" in by_kind:
-        return _shorten(_tell_call(by_kind["call"]))
-    return _shorten(texts[0][1][:_READ] if texts else "")
+    """Return a line for records, each a kind and a text: of the record that tells most."""
+    kind, text = min(texts, key=lambda each: _ORDER.index(each[0].partition(" ")[0]), default=("", ""))
+    return _shorten(_describe_call(text[:_READ]) if kind == "call" else text[:_READ])
 
 
-def _tell_records(tx: Reading, session: int, step: int, places: Sequence[int]) -> str:
+def _describe_records(tx: Reading, session: int, step: int, places: Sequence[int]) -> str:
     """The record of a step that tells most, and how many more there are."""
     records = [each for each in tx.log.records(session, [step]) if each.k in places]
     chosen = min(records, key=lambda record: (_ORDER.index(record.kind), record.k), default=None)
@@ -140,7 +133,7 @@ def _tell_records(tx: Reading, session: int, step: int, places: Sequence[int]) -
     return f"{chosen.kind}: {text}{f' +{more}' if more else ''}"
 
 
-def _tell_call(text: str) -> str:
+def _describe_call(text: str) -> str:
     try:
         call = json.loads(text)
     except ValueError:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, Field, ValidationError
 
+from ctxfold.decisions.register import ItemWritten
 from ctxfold.errors import CtxfoldError
-from ctxfold.log.lines import fence
 from ctxfold.prompts import prompt
-from ctxfold.text.json import schema_of
+from ctxfold.text.json import list_faults, schema_of
 from ctxfold.tokens import count, head
 from ctxfold.workspace import spans
 
@@ -24,16 +24,12 @@ _FAULTS = 4
 """Faults of arguments that one answer names."""
 
 
-class _Arguments(BaseModel):
-    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid")
-
-
-class _RecallArguments(_Arguments):
+class _RecallArguments(BaseModel, frozen=True, extra="forbid"):
     ref: str = Field("", description="A ref such as s12.2, or s12.2:40-80 for lines of it.")
     query: str = Field("", description="Words to search for, where you have no ref.")
 
 
-class _FoldArguments(_Arguments):
+class _FoldArguments(BaseModel, frozen=True, extra="forbid"):
     summary: str = Field(
         min_length=1, description="The facts that matter later: names, numbers, decisions, failures, open points."
     )
@@ -41,29 +37,17 @@ class _FoldArguments(_Arguments):
     last_step: int | None = Field(None, description="Last step of the stretch; the newest if left out.")
 
 
-class _TodoArguments(_Arguments):
-    text: str = Field("", description="The task, for a new entry.")
-    id: str = Field("", description="The id of an entry, such as t3.")
-    state: Literal["open", "done", "dropped"] = "open"
-
-    @model_validator(mode="after")
-    def _names_something(self) -> _TodoArguments:
-        if not self.text and not self.id:
-            raise ValueError("give text for a new entry, or the id of an entry")
-        return self
-
-
-class _PlanArguments(_Arguments):
-    todo: tuple[_TodoArguments, ...] = Field((), description="New entries, or entries by id with their new state.")
+class _PlanArguments(BaseModel, frozen=True, extra="forbid"):
+    todo: tuple[ItemWritten, ...] = Field((), description="New entries, or entries by id with their new state.")
     constraints: tuple[str, ...] = Field((), description="Rules that the user set for everything from now on.")
     decisions: tuple[str, ...] = Field((), description="Decisions that were made.")
 
 
-class _NoteArguments(_Arguments):
+class _NoteArguments(BaseModel, frozen=True, extra="forbid"):
     text: str = Field(min_length=1, description="The finding to keep.")
 
 
-_Given = TypeVar("_Given", bound=_Arguments)
+_Given = TypeVar("_Given", bound=BaseModel)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +71,7 @@ class SessionTool:
         try:
             return self.run(arguments)
         except ValidationError as error:
-            faults = [f"{'.'.join(map(str, fault['loc'])) or 'arguments'}: {fault['msg']}" for fault in error.errors()]
-            return f"refused: {'; '.join(faults[:_FAULTS])}"
+            return f"refused: {'; '.join(list_faults(error, 'the arguments')[:_FAULTS])}"
         except CtxfoldError as error:
             return f"refused: {error}"
 
@@ -122,12 +105,11 @@ def _make_tool(name: str, arguments: type[_Given], act: Callable[[_Given], str])
 def _recall(session: Session, given: _RecallArguments) -> str:
     if not given.ref:
         hits = session.recall(query=given.query or " ")
-        return "\n".join(f"{hit.ref} {fence(hit.ref, hit.text)}" for hit in hits) or "no record has these words"
+        return "\n".join(hit.fenced for hit in hits) or "no record has these words"
     recalled = session.recall(given.ref)
-    text = recalled.text
-    if count(text) > _MOST:
-        text = f"{head(text, _MOST)}\n[cut; name lines, as in {recalled.ref}:40-80]"
-    return text if recalled.origin in ("user", "model") else fence(recalled.ref, text)
+    if count(recalled.text) <= _MOST:
+        return recalled.fence()
+    return recalled.fence(f"{head(recalled.text, _MOST)}\n[cut; name lines, as in {recalled.ref}:40-80]")
 
 
 def _fold(session: Session, given: _FoldArguments) -> str:
@@ -136,8 +118,6 @@ def _fold(session: Session, given: _FoldArguments) -> str:
 
 
 def _plan(session: Session, given: _PlanArguments) -> str:
-    todo = [item.model_dump(include={"id", "text", "state"} if item.id else {"text"}) for item in given.todo]
-    todo = [{name: value for name, value in item.items() if value} for item in todo]
-    intent = session.plan(None, todo or None, list(given.constraints) or None, list(given.decisions) or None)
+    intent = session.plan(None, given.todo, given.constraints, given.decisions)
     entries = [f"{item.id} {item.state}: {item.text}" for item in intent.items]
     return "\n".join([*entries, *(f"{each.id}: {each.text}" for each in intent.binding)]) or "the plan is empty"

@@ -69,7 +69,7 @@ class _Tables:
     def _first(self, columns: str, table: str, **equal: object) -> tuple[Any, ...] | None:
         return next(iter(self._find(columns, table, "", **equal)), None)
 
-    def _need(self, columns: str, table: str, **equal: object) -> tuple[Any, ...]:
+    def _require(self, columns: str, table: str, **equal: object) -> tuple[Any, ...]:
         """The row that another one refers to. Raises CorruptStore: it is missing."""
         row = self._first(columns, table, **equal)
         if row is None:
@@ -80,7 +80,7 @@ class _Tables:
         """The largest number in a column, 0 without any."""
         return self._find(f"max({column})", table, "", **equal)[0][0] or 0
 
-    def _put(self, table: str, end: str = "", **cells: object) -> list[tuple[Any, ...]]:
+    def _insert(self, table: str, end: str = "", **cells: object) -> list[tuple[Any, ...]]:
         """Add a row; the columns that an `end` with RETURNING asks for."""
         return self._db.rows(f"INSERT INTO {table} ({', '.join(cells)}) VALUES (:{', :'.join(cells)}) {end}", **cells)
 
@@ -120,11 +120,11 @@ class CoverRows(_Tables):
 
     def add_tile(self, session: int, tile: int, first: int, last: int, tokens: int, body: bytes) -> None:
         """Keep a tile."""
-        self._put("tile", session=session, id=tile, first=first, last=last, tokens=tokens, body=body)
+        self._insert("tile", session=session, id=tile, first=first, last=last, tokens=tokens, body=body)
 
     def cell(self, session: int, cell: int) -> tuple[int, int]:
         """A cell of a cover: the cell before it and its tile."""
-        prev, tile = self._need("prev, tile", "cell", session=session, id=cell)
+        prev, tile = self._require("prev, tile", "cell", session=session, id=cell)
         return prev, tile
 
     def cells(self, session: int) -> list[tuple[Any, ...]]:
@@ -134,14 +134,14 @@ class CoverRows(_Tables):
     def add_cell(self, session: int, prev: int, tile: int) -> int:
         """Add a cell after another; its number."""
         cell = self._last("id", "cell", session=session) + 1
-        self._put("cell", session=session, id=cell, prev=prev, tile=tile)
+        self._insert("cell", session=session, id=cell, prev=prev, tile=tile)
         return cell
 
     def notes(self, session: int, note: int) -> list[tuple[str, str]]:
         """The notes that lead to a root, oldest first, as (slot, text)."""
         found: list[tuple[str, str]] = []
         while note:
-            note, slot, text = self._need("prev, slot, text", "note", session=session, id=note)
+            note, slot, text = self._require("prev, slot, text", "note", session=session, id=note)
             found.append((slot, decode(text)))
         return found[::-1]
 
@@ -153,7 +153,7 @@ class CoverRows(_Tables):
     def add_note(self, session: int, prev: int, slot: str, text: str) -> int:
         """Add a note after another; its number."""
         note = self._last("id", "note", session=session) + 1
-        self._put("note", session=session, id=note, prev=prev, slot=slot, text=encode(text))
+        self._insert("note", session=session, id=note, prev=prev, slot=slot, text=encode(text))
         return note
 
 
@@ -166,7 +166,7 @@ class ForestRows(_Tables):
 
     def add_head(self, session: int, head: HeadRow) -> None:
         """Add a branch."""
-        self._put("head", session=session, **_cells(head))
+        self._insert("head", session=session, **_cells(head))
 
     def move_head(self, session: int, head: int, seq: int) -> None:
         """Let a branch end at an event."""
@@ -182,7 +182,7 @@ class ForestRows(_Tables):
 
     def add_topic(self, session: int, topic: TopicRow) -> None:
         """Add a topic."""
-        self._put("topic", session=session, **_cells(topic))
+        self._insert("topic", session=session, **_cells(topic))
 
     def rename_topic(self, session: int, topic: int, name: str) -> None:
         """Give a topic another name."""
@@ -215,13 +215,13 @@ class ForestRows(_Tables):
         """Append an event."""
         cells = _cells(event) | {"cause": encode(event.cause), "json": encode(event.json)} | _cells(event.state)
         del cells["state"]
-        self._put("event", session=session, **cells)
+        self._insert("event", session=session, **cells)
         self.mark(session, event.kind, event.seq)
 
     def mark(self, session: int, kind: str, seq: int) -> None:
         """Note an event by its kind, where it is to be found so."""
         if kind in MARKS:
-            self._put("mark", session=session, kind=MARKS[kind], seq=seq)
+            self._insert("mark", session=session, kind=MARKS[kind], seq=seq)
 
     def revise(self, session: int, seq: int, revision: bytes) -> None:
         """Give an event another revision, after a redaction."""
@@ -255,7 +255,7 @@ class LogRows(_Tables):
             raise damaged("the list of steps of this store")
         return [_step(row) for row in rows]
 
-    def put_step(self, session: int, step: Step) -> None:
+    def write_step(self, session: int, step: Step) -> None:
         """Write a step that is new, was filled, or has more records."""
         self._db.run(PUT_STEP, **_cells(step) | {"session": session, "open": int(step.open)})
 
@@ -265,11 +265,11 @@ class LogRows(_Tables):
 
     def path(self, session: int, tip: int) -> Path:
         """The lanes that lead to a step."""
-        lane, depth = self._need("lane, depth", "step", session=session, n=tip) if tip else (0, 0)
+        lane, depth = self._require("lane, depth", "step", session=session, n=tip) if tip else (0, 0)
         lanes: list[tuple[int, int]] = []
         while lane:
             lanes.append((lane, depth))
-            lane, depth = self._need("parent, fork", "lane", session=session, id=lane)
+            lane, depth = self._require("parent, fork", "lane", session=session, id=lane)
         return tuple(lanes)
 
     def along(self, session: int, path: Path, low: int, high: int) -> list[Step]:
@@ -288,7 +288,7 @@ class LogRows(_Tables):
     def add_lane(self, session: int, parent: int, fork: int) -> int:
         """Add a lane that leaves `parent` after depth `fork`; its number."""
         lane = self._last("id", "lane", session=session) + 1
-        self._put("lane", session=session, id=lane, parent=parent, fork=fork)
+        self._insert("lane", session=session, id=lane, parent=parent, fork=fork)
         return lane
 
     def lanes(self, session: int) -> list[tuple[Any, ...]]:
@@ -340,7 +340,7 @@ class LogRows(_Tables):
 
     def text(self, entry: int) -> str:
         """The exact text of an entry. Raises CorruptStore: it is missing, or its bytes do not match their hash."""
-        body, name = self._need("bytes, hash", "entry", id=entry)
+        body, name = self._require("bytes, hash", "entry", id=entry)
         raw = unpack(body)
         if digest(raw) != name:
             raise damaged("an entry of this store")
@@ -348,7 +348,7 @@ class LogRows(_Tables):
 
     def entry_hash(self, entry: int) -> bytes:
         """The content hash of an entry, 16 bytes."""
-        return bytes(self._need("hash", "entry", id=entry)[0])
+        return bytes(self._require("hash", "entry", id=entry)[0])
 
     def add_entry(self, text: str) -> int:
         """Keep a text, once however often it is said; its row id."""
@@ -356,14 +356,14 @@ class LogRows(_Tables):
         name = digest(raw)
         row = self._first("id", "entry", hash=name)
         if row is None:
-            (row,) = self._put("entry", "RETURNING id", hash=name, size=len(raw), bytes=pack(raw))
+            (row,) = self._insert("entry", "RETURNING id", hash=name, size=len(raw), bytes=pack(raw))
         return int(row[0])
 
     def add_record(
         self, session: int, record: Record, entry: int, shown: int | None, form: bytes, idempotency: str | None
     ) -> None:
         """Keep a record. It can be searched from here on."""
-        ((made,),) = self._put(
+        ((made,),) = self._insert(
             "record", "RETURNING id", session=session, step=record.step, k=record.k, at=record.at or record.step,
             kind=record.kind, origin=record.origin, call_id=record.call_id, entry=entry, shown=shown, form=form,
             idempotency=idempotency,
@@ -392,7 +392,7 @@ class SessionsRows(_Tables):
 
     def add(self, name: str, created: float) -> SessionRow:
         """Begin an empty session. Its number was never that of another, deleted ones included."""
-        ((number,),) = self._put("session", "RETURNING id", name=name, created=float(created))
+        ((number,),) = self._insert("session", "RETURNING id", name=name, created=float(created))
         return SessionRow(number, name, created, created, 0)
 
     def newest(self, session: int) -> tuple[int, int] | None:
@@ -476,9 +476,9 @@ class Writing(Reading):
             shown = None if row["shown"] is None else self.log.add_entry(row["shown"])
             cells |= {"entry": self.log.add_entry(row["entry"]), "shown": shown}
         if table != "record":
-            self._put(table, session=session, **cells)
+            self._insert(table, session=session, **cells)
         else:
-            self.search.add(self._put(table, "RETURNING id", session=session, **cells)[0][0], row["entry"])
+            self.search.add(self._insert(table, "RETURNING id", session=session, **cells)[0][0], row["entry"])
         if table == "event":
             self.forest.mark(session, row["kind"], row["seq"])
 

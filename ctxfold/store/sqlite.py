@@ -17,7 +17,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
@@ -29,21 +29,14 @@ from ctxfold.store.tables import TABLES
 if sys.platform == "win32":
     import msvcrt
 
-    def _lock(file: int) -> None:
+    def _set_lock(file: int, lock: bool) -> None:
         os.lseek(file, 0, os.SEEK_SET)  # it locks from there
-        msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
-
-    def _unlock(file: int) -> None:
-        os.lseek(file, 0, os.SEEK_SET)
-        msvcrt.locking(file, msvcrt.LK_UNLCK, 1)
+        msvcrt.locking(file, msvcrt.LK_NBLCK if lock else msvcrt.LK_UNLCK, 1)
 else:
     import fcntl
 
-    def _lock(file: int) -> None:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-
-    def _unlock(file: int) -> None:
-        fcntl.flock(file, fcntl.LOCK_UN)
+    def _set_lock(file: int, lock: bool) -> None:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB if lock else fcntl.LOCK_UN)
 
 
 _T = TypeVar("_T")
@@ -64,7 +57,9 @@ _FREED_PAGES = 64
 _SHORTEST, _LONGEST = 0.000_5, 0.02
 """Seconds between two tries for the lock, which is held for the length of a commit."""
 _FULL = "no space left for {}; everything committed before is kept: free some space and try again"
-_FOREIGN = "{} is a database of another program; name another file with CTXFOLD_DATABASE_URL or --store"
+_FOREIGN = (
+    "{} is empty or of another program; restore a copy, or name another file with CTXFOLD_DATABASE_URL or --store"
+)
 
 
 def sqlite_version() -> str:
@@ -75,12 +70,12 @@ def sqlite_version() -> str:
 class Guard:
     """The right to write to a store, held by one process at a time. `wait`: seconds to wait for another holder.
 
-    The file to lock is made in the folder of the store, private to its owner.
+    The file to lock is made in the folder of the store, private to its owner. A store in memory needs none: None.
     """
 
-    def __init__(self, store: Path, wait: float = WAIT) -> None:
+    def __init__(self, store: Path | None, wait: float = WAIT) -> None:
         self._store = store
-        self._path = store.with_name(f"{store.name}.lock")
+        self._path = store and store.with_name(f"{store.name}.lock")
         self._wait = wait
         self._file: int | None = None
         self._gave_up = False
@@ -101,6 +96,8 @@ class Guard:
 
     def _try(self) -> bool:
         """Try once. A file that was removed or replaced since it was opened guards nothing: its successor is taken."""
+        if self._path is None:
+            return True
         try:
             if self._file is None:
                 self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
@@ -109,7 +106,7 @@ class Guard:
                 f"{self._store} cannot be locked ({error.strerror}); check its folder's rights or name another store"
             ) from error
         try:
-            _lock(self._file)
+            _set_lock(self._file, True)
         except (BlockingIOError, PermissionError):  # POSIX, Windows
             return False
         with suppress(FileNotFoundError):
@@ -121,7 +118,7 @@ class Guard:
     def release(self) -> None:
         """Let others have it."""
         if self._file is not None:
-            _unlock(self._file)
+            _set_lock(self._file, False)
 
     def reserve(self, size: int) -> None:
         """Let the locked file have so many bytes, unless they were given up. Raises FullDisk: the disk is full."""
@@ -157,7 +154,7 @@ class Guard:
 class Sqlite:
     """A connection to one file, or to memory; it implements `ctxfold.store.Connection`.
 
-    `guard`: the right to write, None where nobody else can write. A file that may not be written is only read.
+    `guard`: the right to write. A file that may not be written is only read.
     """
 
     def __init__(self, address: str) -> None:
@@ -166,13 +163,13 @@ class Sqlite:
         path, memory = Path(address).absolute(), address == ":memory:"
         with _translate_errors(address):
             self._frozen = not memory and not _make_private(path)
-            self.guard = None if memory or self._frozen else Guard(path)
+            self.guard = Guard(None if memory or self._frozen else path)
             self._connection = _connect_frozen(path) if self._frozen else _connect(address)
             try:
                 if memory:
                     _create(self._connection)
                 _check_version(self._connection, address)
-                with self.guard or nullcontext():
+                with self.guard:
                     self._prepare()
             except BaseException:
                 self._connection.close()
@@ -211,12 +208,10 @@ class Sqlite:
                 f"{self._address} may not be written, so it is only read; "
                 "change its rights, or name another store with CTXFOLD_DATABASE_URL"
             )
-        if self.guard is not None:
-            self.guard.acquire()
+        self.guard.acquire()
         self._writing = True
         try:
-            if self.guard is not None:
-                self.guard.reserve(self._log_size() + _MARGIN)
+            self.guard.reserve(self._log_size() + _MARGIN)
             self.run("BEGIN IMMEDIATE")
         except BaseException:
             self.commit(keep=False)
@@ -230,25 +225,23 @@ class Sqlite:
         finally:
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
-            if self._writing and self.guard is not None:
+            if self._writing:
                 self.guard.release()
             self._writing = False
 
     def close(self) -> None:
         """End the connection. The last one to end empties the write-ahead log into the file."""
-        with _translate_errors(self._address), self.guard or nullcontext():
+        with _translate_errors(self._address), self.guard:
             self._connection.close()
-            if self.guard is not None and not self._log_size():
+            if not self._log_size():
                 self.guard.give_up_reserve()
-        if self.guard is not None:
-            self.guard.close()
+        self.guard.close()
 
     def free(self) -> None:
         """Make room on a full disk: give up the reserve, which is as large as the log, and take the log
         into the file.
         """
-        if self.guard is not None:
-            self.guard.give_up_reserve()
+        self.guard.give_up_reserve()
         self.run("PRAGMA wal_checkpoint(TRUNCATE)")
         self.run("PRAGMA secure_delete = FAST")
 
@@ -306,7 +299,7 @@ class Store:
             with self.writing() as rows:
                 return remove(rows)
         except FullDisk:
-            with self._db.guard or nullcontext():
+            with self._db.guard:
                 self._db.free()
             with self.writing() as rows:
                 return remove(rows)
@@ -323,7 +316,7 @@ class Store:
             try:
                 while self.remove(Writing.sweep):
                     pass
-                with self._db.guard or nullcontext():
+                with self._db.guard:
                     self._rewrite()
             except StoreError as error:
                 why = f"another process is at work in {self.address}; wait for it or end it"
@@ -408,19 +401,13 @@ def _connect(address: str, uri: bool = False) -> sqlite3.Connection:
 
 def _connect_frozen(path: Path) -> sqlite3.Connection:
     """A connection to a file that may not be written. Raises ReadOnlyStore: its newest changes cannot be read."""
-    connection = _connect(f"{path.as_uri()}?mode=ro", uri=True)
-    try:
-        connection.execute("PRAGMA schema_version")
-    except sqlite3.OperationalError as error:
-        connection.close()
-        log = path.with_name(f"{path.name}-wal")
-        if log.exists() and log.stat().st_size:
-            raise ReadOnlyStore(
-                f"{path} may not be written, and its newest changes are in {log.name}, which only a writer can read; "
-                "copy both to a folder of yours and name the copy with --store"
-            ) from error
-        return _connect(f"{path.as_uri()}?mode=ro&immutable=1", uri=True)
-    return connection
+    log = path.with_name(f"{path.name}-wal")
+    if log.exists() and log.stat().st_size:
+        raise ReadOnlyStore(
+            f"{path} may not be written, and its newest changes are in {log.name}, which only a writer can read; "
+            "copy both to a folder of yours and name the copy with --store"
+        )
+    return _connect(f"{path.as_uri()}?immutable=1", uri=True)
 
 
 def _check_version(connection: sqlite3.Connection, address: str) -> None:
@@ -437,26 +424,12 @@ def _check_version(connection: sqlite3.Connection, address: str) -> None:
 
 def _make_private(path: Path) -> bool:
     """See that the file is there, private to its owner where it has to be made. Returns whether it may be written.
-
-    Raises:
-        CorruptStore: it is empty.
-        NotOurStore: a folder, a device or the like.
-        ReadOnlyStore: it is missing and cannot be made, or cannot be read.
+    Raises ReadOnlyStore: it is missing and cannot be made.
     """
     try:
         path.parent.mkdir(parents=True, mode=0o700, exist_ok=True)
         if not path.exists():
             _make(path)
-        if not path.is_file():
-            raise NotOurStore(f"{path} is not a file; name a file of its own for the store")
-        if path.stat().st_size == 0:
-            raise CorruptStore(
-                f"{path} is empty, and a store never is; restore a copy, or remove the file to begin anew"
-            )
-        if not _may(path, os.R_OK):
-            raise ReadOnlyStore(
-                f"{path} cannot be read; run `chmod u+rw` on it or name another store with CTXFOLD_DATABASE_URL"
-            )
     except OSError as error:
         raise ReadOnlyStore(
             f"{path} cannot be written ({error.strerror}); name another store with CTXFOLD_DATABASE_URL"
@@ -482,11 +455,11 @@ def _make(path: Path) -> None:
 
 
 _ERRORS: tuple[tuple[tuple[str, ...], type[StoreError], str], ...] = (
-    (("NOTADB",), NotOurStore, "{} is not a ctxfold store; name another file with CTXFOLD_DATABASE_URL or --store"),
+    (("NOTADB",), NotOurStore, _FOREIGN),
     (
         ("READONLY", "PERM", "CANTOPEN"),
         ReadOnlyStore,
-        "{} cannot be written; check its rights or name another store with CTXFOLD_DATABASE_URL",
+        "{} cannot be read or written; check its rights or name another store with CTXFOLD_DATABASE_URL",
     ),
     (("FULL", "IOERR_WRITE", "IOERR_FSYNC", "IOERR_TRUNCATE", "IOERR_SHMSIZE"), FullDisk, _FULL),
     (("BUSY", "LOCKED"), BusyStore, "another process holds {}; end it or try again"),

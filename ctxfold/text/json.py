@@ -1,4 +1,4 @@
-"""Strict JSON, lean schemas."""
+"""Strict JSON, lean schemas, objects and ids of other libraries as JSON."""
 
 from __future__ import annotations
 
@@ -7,33 +7,36 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, NoReturn
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
+from pydantic.json_schema import GenerateJsonSchema
 
-_NAMED = {"properties", "$defs"}
-"""Where a schema's keys are names of the model's own, not words of JSON Schema."""
+from ctxfold.errors import InputError
 
-_LITERAL = {"const", "default", "enum", "examples"}
-"""Where a schema holds values of the model's own."""
+
+class _UntitledSchema(GenerateJsonSchema):
+    """Gives fields no titles: a title repeats the name."""
+
+    def field_title_should_be_set(self, schema: object) -> bool:  # noqa: ARG002 - pydantic's signature
+        return False
 
 
 def schema_of(model: type[BaseModel]) -> dict[str, Any]:
-    """The schema of a model. A property or definition of the name `title` stays."""
-    found: dict[str, Any] = _drop_titles(model.model_json_schema())
-    return found
+    """The schema of a model, without titles. A property or definition of the name `title` stays."""
+    schema = model.model_json_schema(schema_generator=_UntitledSchema)
+    for part in (schema, *schema.get("$defs", {}).values()):
+        part.pop("title", None)
+    return schema
 
 
-def _drop_titles(schema: Any) -> Any:
-    match schema:
-        case dict():
-            kept = {key: value for key, value in schema.items() if not (key == "title" and isinstance(value, str))}
-            named = {key: {name: _drop_titles(one) for name, one in kept[key].items()} for key in _NAMED & kept.keys()}
-            return {
-                key: value if key in _LITERAL else named.get(key) or _drop_titles(value) for key, value in kept.items()
-            }
-        case list():
-            return [_drop_titles(one) for one in schema]
-        case _:
-            return schema
+def list_faults(error: ValidationError, whole: str) -> list[str]:
+    """Return a line for each fault of a value: its place, else `whole`, and what is wrong.
+
+    An outer fault that only follows from an inner one is left out.
+    """
+    errors = error.errors(include_url=False, include_context=False, include_input=False)
+    outer = {each["loc"][:depth] for each in errors for depth in range(1, len(each["loc"]))}
+    inner = (each for each in errors if each["loc"] not in outer)
+    return [f"{'.'.join(map(str, each['loc'])) or whole}: {each['msg']}" for each in inner]
 
 
 def strictly(text: str, fraction: Callable[[str], Any] | None = None) -> Any | None:
@@ -83,3 +86,26 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _refuse(constant: str) -> NoReturn:
     raise ValueError(f"{constant} is not JSON")
+
+
+def plain(given: object) -> Any:
+    """An SDK's object as JSON; any other value unchanged."""
+    dump = getattr(given, "model_dump", None)
+    return dump(mode="json") if callable(dump) else given
+
+
+_LONGEST_ID, _LARGEST_ID = 200, 2**31
+
+
+def spell_id(given: object) -> str:
+    """The id of a call as text that UTF-8 can spell, at most 200 characters; empty for None.
+
+    Raises InputError: neither text nor a number.
+    """
+    match given:
+        case None:
+            return ""
+        case str() | int() if not isinstance(given, bool) and (isinstance(given, str) or abs(given) <= _LARGEST_ID):
+            return str(given)[:_LONGEST_ID].encode("utf-8", "backslashreplace").decode("utf-8")
+        case _:
+            raise InputError("the id of a call is a text or a number; give it as the call has it")

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import quopri
 import re
+import sys
 from base64 import a85encode, b32encode, b64encode, b85encode
 from bisect import bisect_right
 from codecs import encode as codec
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from html import unescape as from_markup
-from typing import Any
+from typing import Any, NamedTuple
 from unicodedata import normalize
 
 _ESCAPES = re.compile(
@@ -25,7 +26,17 @@ _ESCAPES = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _SIGNS = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
-_LAST = 0x10FFFF
+_MARKS = re.compile(r"[%\\][ux]?", re.IGNORECASE)
+_MEANINGS: dict[str, Callable[[str], str]] = {
+    "percent": lambda code: _decode_bytes(bytes.fromhex(_MARKS.sub("", code))),
+    "units": lambda code: bytes.fromhex(_MARKS.sub("", code)).decode("utf-16-be", "replace"),
+    "point": lambda code: chr(point) if (point := int(code[3:-1], 16)) <= sys.maxunicode else code,
+    "bytes": lambda code: _decode_bytes(bytes.fromhex(_MARKS.sub("", code))),
+    "octal": lambda code: _decode_bytes(bytes(int(part, 8) for part in code.split("\\")[1:])),
+    "sign": lambda code: _SIGNS.get(code[1].lower(), code[1]),
+    "markup": from_markup,
+}
+"""The meaning of an escape by the group of `_ESCAPES` that matches it."""
 _UTF16 = ("utf-16-le", "utf-16-be")
 _LEAST_CODE = 6
 """Characters of a code below which ordinary text holds it by chance."""
@@ -34,18 +45,9 @@ SEPARATORS = re.compile(r"0x(?=[0-9a-f]{2})|[\W_]+", re.IGNORECASE)
 """What `bare` leaves out."""
 
 
-@dataclass(frozen=True, slots=True)
-class Spellings:
-    """The spellings of a value: `plain` in a text without escapes, `codes` in one without blanks and
-    punctuation too.
-    """
-
-    plain: tuple[str, ...]
-    codes: tuple[str, ...]
-
-
-def spell(value: str) -> Spellings:
-    """The spellings of a value in lower case, its own first.
+def spell(value: str) -> tuple[list[str], list[str]]:
+    """The spellings of a value in lower case: plain ones, its own first, and codes, which a text may hold with blanks
+    and punctuation between their signs.
 
     Plain: itself, with its accents apart or joined (Unicode NFD, NFC), backwards, rot13, quoted-printable, base85 and
     ascii85. As codes: base64 of UTF-8, UTF-16 and Latin-1 at any place of a longer text, base32 likewise, hexadecimal,
@@ -59,7 +61,7 @@ def spell(value: str) -> Spellings:
     if len(raw) >= _LEAST_CODE:
         plain += [a85encode(raw).decode(), b85encode(raw).decode()]
     codes = [bare(code) for spelling in dict.fromkeys(plain[:3]) for code in _codes(spelling)]
-    return Spellings(_kept(plain, 1), _kept(codes, _LEAST_CODE))
+    return _lower_each(plain, 1), _lower_each(codes, _LEAST_CODE)
 
 
 def bare(text: str) -> str:
@@ -67,7 +69,7 @@ def bare(text: str) -> str:
     return SEPARATORS.sub("", text)
 
 
-def lowered(text: str) -> str:
+def lower(text: str) -> str:
     """A text in lower case, as long as it was."""
     low = text.lower()
     return low if len(low) == len(text) else "".join(sign.lower() if len(sign.lower()) == 1 else sign for sign in text)
@@ -76,26 +78,9 @@ def lowered(text: str) -> str:
 def unescape(text: str) -> Iterator[tuple[int, int, str]]:
     """The escapes of a text, as in addresses, markup and scripts: (start, end, meaning), which may be escaped again."""
     for found in _ESCAPES.finditer(text):
-        said = found[0]
-        meant = said
-        match found.lastgroup:
-            case "percent":
-                meant = _from_bytes(bytes.fromhex(said.replace("%", "")))
-            case "units":
-                meant = bytes.fromhex(re.sub(r"[%\\]u", "", said, flags=re.IGNORECASE)).decode("utf-16-be", "replace")
-            case "point":
-                code = int(said[3:-1], 16)
-                meant = chr(code) if code <= _LAST else said
-            case "bytes":
-                meant = _from_bytes(bytes.fromhex(re.sub(r"\\x", "", said, flags=re.IGNORECASE)))
-            case "octal":
-                meant = _from_bytes(bytes(int(part, 8) for part in said.split("\\")[1:]))
-            case "sign":
-                meant = _SIGNS.get(said[1].lower(), said[1])
-            case _:
-                meant = from_markup(said)
-        if meant != said:
-            yield found.start(), found.end(), meant
+        meaning = _MEANINGS[found.lastgroup or "markup"](found[0])
+        if meaning != found[0]:
+            yield found.start(), found.end(), meaning
 
 
 def _codes(value: str) -> Iterator[str]:
@@ -120,14 +105,15 @@ def _within(code: str, bits: int, offset: int, size: int) -> str:
     return code[(offset * 8 + bits - 1) // bits : (offset + size) * 8 // bits]
 
 
-def _from_bytes(raw: bytes) -> str:
+def _decode_bytes(raw: bytes) -> str:
     """Decode UTF-8; bytes that are not, as Latin-1."""
     text = raw.decode("utf-8", "surrogateescape")
     return "".join(chr(ord(sign) - 0xDC00) if "\udc80" <= sign <= "\udcff" else sign for sign in text)
 
 
-def _kept(found: list[str], least: int) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(lowered(each) for each in found if len(each) >= least))
+def _lower_each(texts: Iterable[str], least: int) -> list[str]:
+    """The texts of at least so many characters in lower case, each once."""
+    return list(dict.fromkeys(lower(text) for text in texts if len(text) >= least))
 
 
 def encodable(text: str) -> str:
@@ -177,14 +163,16 @@ class Copies:
     """Finds one value in texts. With `parts`, also those of at least half of it (or 20 characters), and at least 6."""
 
     def __init__(self, value: str, parts: bool = False) -> None:
-        spelled = spell(value)
-        self._plain = [_Needle(text, _part(text, _LEAST_PART) if parts else None) for text in spelled.plain]
+        plain, codes = spell(value)
+        self._plain = [_Needle(text, _find_part(text, _LEAST_PART) if parts else len(text)) for text in plain]
         parts = parts and len(value) <= _LONG
-        self._codes = [_Needle(text, _part(text, _LEAST_CODE_PART) if parts else None) for text in spelled.codes]
+        self._codes = [_Needle(text, _find_part(text, _LEAST_CODE_PART) if parts else len(text)) for text in codes]
         both = (value, value[::-1])
         blanks = any(map(str.isspace, value))
-        self._close = _spaced((_BLANKS.sub("", each) for each in both), _LEAST_FOLDED if blanks else _LEAST_SPACED)
-        self._bare = _spaced(map(bare, both), _LEAST_SPACED)
+        self._close = _make_needles(
+            (_BLANKS.sub("", each) for each in both), _LEAST_FOLDED if blanks else _LEAST_SPACED
+        )
+        self._bare = _make_needles(map(bare, both), _LEAST_SPACED)
 
     def find(self, text: Readings) -> list[Copy]:
         """Every place of the value, in no order; they may overlap."""
@@ -196,27 +184,21 @@ class Copies:
         return [*found, *(text.apart(copy) for copy in text.spread.copies(self._bare))]
 
 
-@dataclass(frozen=True, slots=True)
-class _Needle:
-    """A spelling in lower case, and the least part of it that counts; None where only all of it does."""
+class _Needle(NamedTuple):
+    """A spelling in lower case, and how many of its characters are a part that counts."""
 
     text: str
-    part: int | None
+    part: int
 
     def hits(self, text: str) -> Iterator[tuple[int, int]]:
         """The stretches of `text`, in lower case, that hold it or a part of it."""
-        size, least = len(self.text), self.part
-        if least is None or least >= size:
-            at = text.find(self.text)
-            while at >= 0:
-                yield at, at + size
-                at = text.find(self.text, at + size)
-            return
-        seed = (least + 1) // 2  # each part that counts holds one of these seeds from its first character to its last
+        size, least = len(self.text), min(self.part, len(self.text))
+        seed = size if least == size else (least + 1) // 2
+        # each part that counts holds one of these seeds from its first character to its last
         for offset in range(0, size - seed + 1, least - seed + 1):
-            yield from self._grown(text, offset, seed, least)
+            yield from self._grow(text, offset, seed, least)
 
-    def _grown(self, text: str, offset: int, seed: int, least: int) -> Iterator[tuple[int, int]]:
+    def _grow(self, text: str, offset: int, seed: int, least: int) -> Iterator[tuple[int, int]]:
         """The parts around each place of the seed at `offset`."""
         mine = self.text
         at = text.find(mine[offset : offset + seed])
@@ -227,7 +209,7 @@ class _Needle:
             while offset + high < len(mine) and at + high < len(text) and mine[offset + high] == text[at + high]:
                 high += 1
             start, end = at - low, at + high
-            if end - start == len(mine) or (end - start >= least and _telling(text[start:end])):
+            if end - start == len(mine) or (end - start >= least and _is_telling(text[start:end])):
                 yield start, end
             at = text.find(mine[offset : offset + seed], end if end - start >= least else at + 1)
 
@@ -237,13 +219,13 @@ class _Reading:
 
     def __init__(self, text: str, before: _Reading | None = None, replaced: Replaced | None = None) -> None:
         self.text = text
-        self._low = lowered(text)
+        self._low = lower(text)
         self._before = before
         self._replaced = replaced
         self._at: list[int] = []
         self._places: list[tuple[int, int, int]] = []
 
-    def unescaped(self) -> _Reading | None:
+    def unescape(self) -> _Reading | None:
         """This with its escapes taken out once; None without escapes."""
         places = list(unescape(self.text))
         if not places:
@@ -280,22 +262,18 @@ class _Reading:
     def _origin(self, at: int) -> tuple[int, int]:
         """The place of a character in the text before: all of a replaced stretch for any of its characters."""
         if self._replaced is not None:
-            self._note_places(self._replaced())
+            last = size = 0
+            for start, end, meaning in self._replaced():
+                size += start - last + len(meaning)
+                self._at.append(size - len(meaning))
+                self._places.append((start, end, size))
+                last = end
+            self._replaced = None
         number = bisect_right(self._at, at) - 1
         if number < 0:
             return at, at + 1
         start, end, until = self._places[number]
         return (start, end) if at < until else (end + at - until, end + at - until + 1)
-
-    def _note_places(self, places: Iterable[tuple[int, int, str]]) -> None:
-        last = size = 0
-        for start, end, meant in places:
-            size += start - last
-            self._at.append(size)
-            size += len(meant)
-            self._places.append((start, end, size))
-            last = end
-        self._replaced = None
 
 
 class Readings:
@@ -311,7 +289,7 @@ class Readings:
         reading: _Reading | None = _Reading(text)
         while reading is not None and len(self.each) <= _DEEP:
             self.each.append((reading, reading.without(_BLANKS), reading.without(SEPARATORS)))
-            reading = reading.unescaped()
+            reading = reading.unescape()
         self.spread: _Reading = _Reading("")
         if between is not None:
             self.spread = _Reading(text).without(re.compile(f"(?:{between.pattern})|[\\W_]", between.flags))
@@ -330,15 +308,16 @@ class Readings:
         return Copy(tuple(parts), copy.whole)
 
 
-def _spaced(texts: Iterable[str], least: int) -> list[_Needle]:
-    return [_Needle(lowered(text), None) for text in dict.fromkeys(texts) if len(text) >= least]
+def _make_needles(texts: Iterable[str], least: int) -> list[_Needle]:
+    return [_Needle(low, len(low)) for low in _lower_each(texts, least)]
 
 
-def _part(text: str, least: int) -> int:
+def _find_part(text: str, least: int) -> int:
+    """How many characters of a spelling are a part that counts."""
     return min(max(least, -(-len(text) // 2)), _TELLING)
 
 
-def _telling(part: str) -> bool:
+def _is_telling(part: str) -> bool:
     return len({sign for sign in part if sign.isalnum()}) >= _DISTINCT
 
 

@@ -29,8 +29,7 @@ _MONTH = re.compile(
     r"\b\.?([ \u00a0]\d{1,2}(?:st|nd|rd|th)?\b)?(,?[ \u00a0]\d{4}\b)?"
 )
 _DAY = re.compile(r"\b\d{1,2}(?:st|nd|rd|th)?[ \u00a0]$")
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{0,15}$")
-_ADDRESS = re.compile(rf"://[^\s<>\"`{{}}|\\^{_EAST}]{{1,400}}")
+_ADDRESS = re.compile(rf"[A-Za-z][A-Za-z0-9+.-]{{0,15}}://[^\s<>\"`{{}}|\\^{_EAST}]{{1,400}}")
 _QUOTED = re.compile(
     r"\"([^\"\n]{1,120})\"|“([^”\n]{1,120})”|«([^»\n]{1,120})»|`([^`\n]{1,120})`"
     r"|(?<!\w)'([^'\n]{1,120})'(?![\w:])|「([^」\n]{1,120})」"
@@ -57,7 +56,8 @@ def entities(text: str) -> list[Span]:
     Returns:
         Spans in text order, none overlapping or touching, each at most 200 characters unless several ran together.
     """
-    return _merge_spans(chain(_addresses(text), _atoms(text), _months(text), _quoted(text), _pairs(text)))
+    finders = (_find_addresses, _find_atoms, _find_dates, _find_quotations, _find_pairs)
+    return _merge_spans(chain.from_iterable(find(text) for find in finders))
 
 
 def _merge_spans(found: Iterable[Span]) -> list[Span]:
@@ -72,21 +72,16 @@ def _merge_spans(found: Iterable[Span]) -> list[Span]:
     return merged
 
 
-def _addresses(text: str) -> Iterator[Span]:
+def _find_addresses(text: str) -> Iterator[Span]:
     """URLs of any scheme, without the marks that close the sentence or bracket around them."""
-    at = text.find("://")
-    while at >= 0:
-        scheme = _SCHEME.search(text, max(0, at - 16), at)
-        rest = _ADDRESS.match(text, at)
-        if scheme and rest:
-            url = rest.group().rstrip(".,;:!?*'")
-            while url.endswith(")") and url.count(")") > url.count("("):
-                url = url[:-1].rstrip(".,;:!?*'")
-            yield Span(scheme.start(), min(at + len(url), scheme.start() + _LONGEST))
-        at = text.find("://", rest.end() if rest else at + 3)
+    for found in _ADDRESS.finditer(text) if "://" in text else ():
+        url = found[0].rstrip(".,;:!?*'")
+        while url.endswith(")") and url.count(")") > url.count("("):
+            url = url[:-1].rstrip(".,;:!?*'")
+        yield Span(found.start(), found.start() + min(len(url), _LONGEST))
 
 
-def _atoms(text: str) -> Iterator[Span]:
+def _find_atoms(text: str) -> Iterator[Span]:
     """Runs without blanks that carry a value by their build; a number takes its unit with it."""
     capitals: list[Span | None] = []
     for found in _ATOM.finditer(text):
@@ -95,10 +90,10 @@ def _atoms(text: str) -> Iterator[Span]:
             if atom.isupper():
                 capitals.append(Span(found.start(), found.end()) if _is_code(atom) else None)
             else:
-                yield from _unshouted(capitals)
+                yield from _take_codes(capitals)
             continue
-        yield from _unshouted(capitals)
-        span = _trimmed(atom, found.start())
+        yield from _take_codes(capitals)
+        span = _trim(atom, found.start())
         if span is None:
             continue
         atom = text[span.start : span.end]
@@ -106,10 +101,10 @@ def _atoms(text: str) -> Iterator[Span]:
             yield from _number(text, span, atom)
         elif _is_joined(atom):
             yield Span(span.start, min(span.end, span.start + _LONGEST))
-    yield from _unshouted(capitals)
+    yield from _take_codes(capitals)
 
 
-def _unshouted(capitals: list[Span | None]) -> Iterator[Span]:
+def _take_codes(capitals: list[Span | None]) -> Iterator[Span]:
     """The codes among up to three words in capitals in a row; more are a sentence in capitals. Empties the list."""
     if len(capitals) <= 3:
         yield from (span for span in capitals if span is not None)
@@ -121,7 +116,7 @@ def _is_code(atom: str) -> bool:
     return 2 <= len(atom) <= 12 and atom.isascii() and not is_common(atom)
 
 
-def _trimmed(atom: str, start: int) -> Span | None:
+def _trim(atom: str, start: int) -> Span | None:
     """An atom without the punctuation around it; None when nothing else is left."""
     left = atom.lstrip("*:!?=–—")
     kept = left.rstrip("*:!?=–—.-&")
@@ -162,7 +157,7 @@ def _is_joined(atom: str) -> bool:
     return False
 
 
-def _months(text: str) -> Iterator[Span]:
+def _find_dates(text: str) -> Iterator[Span]:
     """Dates that name their month, with a day or a year."""
     for found in _MONTH.finditer(text):
         start = found.start()
@@ -173,7 +168,7 @@ def _months(text: str) -> Iterator[Span]:
             yield Span(day.start() if day else start, found.end())
 
 
-def _quoted(text: str) -> Iterator[Span]:
+def _find_quotations(text: str) -> Iterator[Span]:
     """Short quoted strings, without their quotes; not the keys of JSON."""
     for found in _QUOTED.finditer(text):
         start, end = found.span(found.lastindex or 0)
@@ -181,7 +176,7 @@ def _quoted(text: str) -> Iterator[Span]:
             yield Span(start, end)
 
 
-def _pairs(text: str) -> Iterator[Span]:
+def _find_pairs(text: str) -> Iterator[Span]:
     """A name and its value, joined by `=`, or by a colon when they fill a line."""
     for found in _PAIR.finditer(text):
         yield Span(found.start(1), found.start(1) + len(found[1].rstrip()))

@@ -35,8 +35,8 @@ _LETTER = (
 """A sign of a word. Python's \\w leaves out the vowel signs of Hebrew, Arabic, Indic and south-east Asian scripts."""
 _ANY_WORD = re.compile(rf"{_LETTER}{{1,{_RUN}}}(?:[.'’]{_LETTER}{{1,{_RUN}}}){{0,{_JOINS}}}")
 _UNSPACED = re.compile(
-    r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
-    r"\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]+"
+    r"([\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
+    r"\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]+)"
 )
 _ACCENT = re.compile(r"[\u0300-\u036f]+")
 _PIECE = re.compile(r"[A-Z]{2,}s(?![a-z])|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W_A-Za-z\d]+")
@@ -79,9 +79,9 @@ def query_weights(query: str) -> dict[str, float]:
     return weights
 
 
-def is_common(word: str, rarity_up_to: float = _COMMON) -> bool:
+def is_common(word: str) -> bool:
     """Whether a word is common in texts of any kind, by its place in the tokenizer's table."""
-    return _rarity(word) <= rarity_up_to
+    return _rarity(word) <= _COMMON
 
 
 def _tokens(text: str) -> list[str]:
@@ -126,11 +126,6 @@ def _has_vowel(letters: str) -> bool:
     return any(letter in "aeiou" for letter in letters) or "y" in letters[1:]
 
 
-def _plain(token: str) -> str:
-    """A token with no apostrophe, no possessive s."""
-    return token.replace("’", "'").removesuffix("'s").replace("'", "").casefold()
-
-
 @lru_cache(maxsize=1 << 14)
 def _expand(token: str) -> tuple[str, ...]:
     """The words of one token of a text: itself first, then its parts."""
@@ -140,19 +135,10 @@ def _expand(token: str) -> tuple[str, ...]:
     if folded.isascii():
         return tuple(words(folded))
     if not _UNSPACED.search(folded):
-        return tuple(dict.fromkeys([_plain(folded), *_parts(folded)]))
-    found: list[str] = []
-    at = 0
-    for run in _UNSPACED.finditer(folded):
-        found += _between(folded[at : run.start()])
-        found += _pairs(run.group())
-        at = run.end()
-    return (*found, *_between(folded[at:]))
-
-
-def _between(text: str) -> list[str]:
-    """The words between two runs of an unspaced script; often none."""
-    return words(text) if text and not text.isspace() else []
+        plain = folded.replace("’", "'").removesuffix("'s").replace("'", "").casefold()
+        return tuple(dict.fromkeys([plain, *_parts(folded)]))
+    runs = enumerate(_UNSPACED.split(folded))  # every second one is of an unspaced script
+    return tuple(chain.from_iterable(_pairs(run) if at % 2 else words(run) for at, run in runs))
 
 
 def _expand_ascii(token: str) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from importlib import resources
 from math import ceil, log
 from typing import TYPE_CHECKING, NamedTuple
 
-from ctxfold.errors import BrokenInstall, BudgetError, InputError
+from ctxfold.errors import BrokenInstall, BudgetError
 
 if TYPE_CHECKING:
     from tiktoken import Encoding
@@ -67,16 +67,7 @@ class Budget:
 
     @classmethod
     def of(cls, limit: int, model: str | None = None) -> Budget:
-        """The budget of `limit` tokens of `model`, of o200k tokens without one.
-
-        Raises:
-            BudgetError: as of the class.
-            InputError: a model that is not text.
-        """
-        if model is not None and not isinstance(model, str):
-            raise InputError(
-                f"a model is named by text, not {type(model).__name__}; leave it out to count o200k tokens"
-            )
+        """The budget of `limit` tokens of `model`, of o200k tokens without one. Raises BudgetError."""
         return cls(limit, factor(model))
 
     @property

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from itertools import takewhile
 
-from ctxfold.log.lines import Line, line, unposed
+from ctxfold.log.lines import MEMORY, REPORT, USER, Line, line, unposed
 from ctxfold.log.page import references_in, without_references
 from ctxfold.select import GAP, Choice, find_excerpts, pieces_of_lines, write
 from ctxfold.select.pieces import cells_of, cut_line
 from ctxfold.tokens import count, count_lines, head
 from ctxfold.view.ends import find_branch_refs, write_ends
-from ctxfold.workspace import Block, Older, Tile, Workspace, spans
+from ctxfold.workspace import Block, Memory, Older, Tile, Workspace, spans
 
 _ENDINGS = ("failed", "partial")
 """The endings that a view mentions; a completed tile needs no word."""
@@ -30,6 +31,8 @@ _NAMES_SHARE = 0.05
 """The most that names of steps left out may cost, as a share of the cost of the steps."""
 _NAMES = (12, 4, 1)
 """How many names are tried."""
+_FIRST = ("wanted", "laid_down", "open", "next", "report", "state", "facts", "decided", "failed", "said")
+"""The parts of a memory in the order in which they get room."""
 _ENDS = 0.35
 """The share of a view's budget from which its end is shortened."""
 _LATEST = 0.6
@@ -54,6 +57,8 @@ class Shown:
         status: how a tile ended, None for a raw step.
         untrusted: whether any of it comes from a tool or a page.
         whole: whether nothing of its steps was left out.
+        memory: the memory of its steps, shown before the lines.
+        as_of: the latest step that the author of the memory had read.
     """
 
     steps: tuple[int, ...]
@@ -63,12 +68,16 @@ class Shown:
     status: str | None
     untrusted: bool
     whole: bool
+    memory: Memory | None = None
+    as_of: int = 0
 
     @cached_property
     def texts(self) -> tuple[str, ...]:
         """Its texts, one below the other: each step's lines after its address, a summary after the words that it
         answers.
         """
+        if self.memory is not None:
+            return (write_memory(self.steps, self.as_of, self.memory, self.summary), *address_lines(self.lines))
         first = f"s{self.steps[0]}" if self.steps else ""
         asked = tuple(takewhile(lambda each: each.kind == "user" and _step_of(each) == first, self.lines))
         asked = asked if self.summary else ()
@@ -109,9 +118,56 @@ def show(block: Block, lifted: frozenset[str] = frozenset()) -> Shown:
     """
     lines = demote_lifted(block.lines, lifted)
     if isinstance(block, Tile):
-        return Shown(block.steps, block.raw, block.summary, lines, block.status, block.untrusted, block.whole)
+        past = block.summary, lines, block.status, block.untrusted, block.whole, block.memory, block.as_of
+        return Shown(block.steps, block.raw, *past)
     untrusted = any(each.untrusted for each in block.lines)
     return Shown(block.steps, block.raw, "", lines, None, untrusted, whole=True)
+
+
+_HEADINGS = re.compile(rf"^(?=(?:{'|'.join(Memory.model_fields).replace('_', ' ')}):)", re.MULTILINE | re.IGNORECASE)
+_COMMANDS = ("wanted", "laid down")
+"""The headings of the parts that may say what to do. The others report."""
+
+
+def write_memory(steps: Sequence[int], as_of: int, memory: Memory, later: str = "") -> str:
+    """Write a memory as a view shows it: what the user wants and laid down, then the report of the rest.
+
+    Args:
+        steps: the steps that it replaces.
+        as_of: the latest step that its author had read.
+        memory: its parts.
+        later: summaries of steps after that one.
+    """
+    parts = memory.parts
+    commands = [_write_part(name, text) for name, text in parts if name in _COMMANDS]
+    reports = [_write_part(name, text) for name, text in parts if name not in _COMMANDS]
+    reports += [_escape_headings(text) for text in (memory.report, later) if text]
+    reports = [REPORT, *reports] if reports else []
+    return "\n".join([f"[{spans(steps)} {MEMORY}, as of s{as_of}]", *commands, *reports])
+
+
+def _write_part(name: str, text: str) -> str:
+    return f"{name}:\n{_escape_headings(text)}"
+
+
+def _escape_headings(text: str) -> str:
+    """A part's text in which no row begins as a heading, as another speaker's words or as an address does."""
+    return _HEADINGS.sub(r"\\", unposed(f"\n{text}")[1:])
+
+
+def shorten_memory(memory: Memory, room: int, query: Sequence[str]) -> Memory:
+    """Return a memory within a room of o200k tokens: the parts that act first, then the report; the first part that
+    does not fit keeps its best sentences.
+    """
+    kept: dict[str, str] = {}
+    for name in _FIRST:
+        text = getattr(memory, name)
+        cost = count(text) + _SEAMS if text else 0
+        if cost > room:
+            spans_kept = find_excerpts(text, "\n".join(query), max(room - _SEAMS, 0))
+            text, cost = "\n".join(f"{span.of(text)} {GAP}" for span in spans_kept), room
+        kept[name], room = text, room - cost
+    return Memory(**kept)
 
 
 def demote_lifted(lines: tuple[Line, ...], lifted: frozenset[str]) -> tuple[Line, ...]:
@@ -133,7 +189,7 @@ def address_lines(lines: Iterable[Line]) -> list[str]:
 
 
 def condense(
-    blocks: Sequence[Shown], newest: Sequence[Shown], room: int, budget: int, query: Sequence[str]
+    blocks: Sequence[Shown], newest: Sequence[Shown], room: int, budget: int, query: Sequence[str], known: str = ""
 ) -> list[list[Line]]:
     """Choose the lines of blocks within a room: findings and the user's words first, then the rest by worth.
 
@@ -142,7 +198,8 @@ def condense(
         newest: the blocks after them, which are shown whole, so that nothing in them need be said again.
         room: the most o200k tokens, the addresses of the steps included.
         budget: o200k tokens of the view.
-        query: texts about the present task.
+        query: texts about the present task, the goal first; without one the first request is chosen first.
+        known: a memory of these blocks that is shown before them.
 
     Returns:
         The lines of each block.
@@ -151,6 +208,8 @@ def condense(
     dead = frozenset(name for each in lines if newest and each.kind == "text" for name in references_in(each.text))
     lines = [_drop_references(each, dead) for each in lines] if dead else lines
     after, later, _ = _join_lines(newest, steps[-1] + 1 if steps else 0)
+    if known:
+        after, later = [*after, line("say", "", known)], [*later, (later or steps or [0])[-1]]
     pieces = pieces_of_lines([*lines, *after], [*steps, *later])
     standing = [place for place, piece in enumerate(pieces) if piece.line >= len(lines)]
     choice = Choice(pieces, "\n".join(query), standing=standing)
@@ -160,8 +219,14 @@ def condense(
     for place in said:
         ends.setdefault(pieces[place].line, [place, place])[1] = place
     words = min(_USER_WORDS * budget, _AT_MOST * room)
+    first = [place for place in said if pieces[place].line == pieces[said[0]].line and not query[0]]
     edges = [place for places in ends.values() for place in sorted(set(places))]
-    for most, among in ((_FINDINGS * budget, findings), (_EDGES * words, edges), (words, said)):
+    for most, among in (
+        (_FINDINGS * budget, findings),
+        (_EDGES * words, first),
+        (_EDGES * words, edges),
+        (words, said),
+    ):
         choice.fill(min(room, int(most)), among)
     chosen = choice.fit(room, lambda places: _count_addressed(write(lines, pieces, places)))
     kept: list[list[Line]] = [[] for _ in blocks]
@@ -219,6 +284,12 @@ def name_steps(
     return None
 
 
+def _is_command(text: str) -> bool:
+    """Whether a message is a host's command without an argument, such as `/model`: it says nothing of the work."""
+    word = text.removeprefix(USER).strip()
+    return word.startswith("/") and word[1:].isalpha()
+
+
 def _count_addressed(lines: Sequence[Line]) -> int:
     """o200k tokens of lines under the addresses of their steps."""
     return count_lines(address_lines(lines)) + 1 if lines else 0
@@ -232,7 +303,7 @@ def _join_lines(blocks: Sequence[Shown], start: int = 0) -> tuple[list[Line], li
     at, before = start - 1, ""
     for number, block in enumerate(blocks):
         for each in block.lines:
-            if each.kind == "stub":
+            if each.kind == "stub" or (each.kind == "user" and _is_command(each.text)):
                 continue
             if _step_of(each) != before:
                 at, before = at + 1, _step_of(each)

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ctxfold.log.lines import GOAL, Line, unposed
+from ctxfold.log import place_of
+from ctxfold.log.lines import GOAL, USER, Line, unposed
 from ctxfold.prompts import prompt
 from ctxfold.tokens import Budget, count
 from ctxfold.view.ends import write_ends
@@ -153,8 +154,23 @@ def _build_parts(workspace: Workspace) -> Parts:
     lifted = workspace.intent.lifted
     words = [Shown((), 0, "", (line,), None, False, whole=True) for line in demote_lifted(workspace.words, lifted)]
     blocks = (*words, *(_drop_goal(show(block, lifted), workspace.goal) for block in workspace.blocks))
+    if not workspace.goal:
+        request, blocks = _take_first_request(workspace, blocks)
+        opening = "\n".join(filter(None, (opening, request)))
     end = write_ends(workspace, [block.text for block in blocks])
     return Parts(workspace, opening, () if workspace.older is None else (workspace.older,), blocks, end)
+
+
+def _take_first_request(workspace: Workspace, blocks: tuple[Shown, ...]) -> tuple[str, tuple[Shown, ...]]:
+    """The user's first words as the goal of a path whose first step is folded, and the blocks without them."""
+    oldest = workspace.blocks[0] if workspace.blocks else None
+    first = workspace.older.first if workspace.older else oldest.steps[0] if isinstance(oldest, Tile) else 0
+    for line in blocks[0].lines if first else ():
+        if line.kind == "user" and place_of(line.ref)[0] == first:
+            rest = replace(blocks[0], lines=tuple(each for each in blocks[0].lines if each is not line))
+            request = f"{GOAL} {line.text.removeprefix(USER).strip()} ({line.ref}, the first request)"
+            return unposed(request), (rest, *blocks[1:])
+    return "", blocks
 
 
 def _drop_goal(block: Shown, goal: str) -> Shown:

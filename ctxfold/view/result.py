@@ -12,7 +12,9 @@ from ctxfold.errors import BudgetError
 from ctxfold.log.json import tree_of
 from ctxfold.log.lines import lines_of_tree
 from ctxfold.prompts import prompt
-from ctxfold.select import GAP, Choice, Piece, pieces_of_lines, pieces_of_text, write
+from ctxfold.select import GAP, Choice, Piece, find_promising, pieces_of_lines, pieces_of_text, write
+from ctxfold.select.pieces import find_above, pieces_of_rows, read_piece
+from ctxfold.select.write import write_rows
 from ctxfold.text.words import changed_lines, counted
 from ctxfold.tokens import count, head
 
@@ -25,6 +27,9 @@ _SHARE, _LEAST_SHARE, _SLOPE = 0.08, 0.2, 0.4
 more."""
 _DENSE = 12
 """Characters for a token, generously: rows of a longer text are not counted to see whether all of them fit."""
+
+_READ = 4
+"""A room's worth of lines is chosen from this many rooms' worth that a look at each finds promising."""
 
 Form = Literal["whole", "change", "rows", "part"]
 """As it is; as the lines that differ from the tool's last answer; as exact rows, nothing left out; as a part."""
@@ -135,52 +140,56 @@ def _write_rows(result: ToolResult, need: str, raw: int, room: int, budget: int)
         text = f"{_write_head(result, raw, count(rows), numbered=False)}\n{rows}"
         if count(text) <= budget:
             return "rows", text
-    pieces = pieces_of_lines(lines)
+    above = find_above(lines)
+    promising = {place for at in _find_promising(pieces_of_rows(lines), need, room) for place in (at, *above[at])}
+    read = [lines[at] for at in sorted(promising)]
+    pieces = pieces_of_lines(read)
     first = _write_head(result, raw, room, numbered=False)
 
     def write_chosen(places: Sequence[int]) -> str:
-        shown = [line.text.removeprefix("< ") for line in write(lines, pieces, places)]
+        shown = [line.text.removeprefix("< ") for line in write(read, pieces, places)]
         gone = len(lines) - len(shown)
         return "\n".join([first, *shown, *([f"{GAP} {counted(gone, 'row')} left out whole"] if gone else [])])
 
-    return "part", _choose(pieces, need, room, write_chosen)
+    return "part", _choose(pieces, range(len(pieces)), need, room, write_chosen)
 
 
 def _choose_lines(result: ToolResult, need: str, raw: int, room: int) -> str:
     """The lines of a text that are worth most, each gap marked with the numbers of its lines."""
-    pieces = pieces_of_text(result.text)
-    starts = [0, *(found.end() for found in re.finditer("\n", result.text))]
-    numbers = [bisect_right(starts, piece.span.start) for piece in pieces]
+    text = result.text
+    pieces = pieces_of_text(text)
+    starts = [0, *(found.end() for found in re.finditer("\n", text))]
+    numbers = [*(bisect_right(starts, piece.span.start) for piece in pieces), len(starts) + 1]
     first = _write_head(result, raw, room, numbered=True)
+    places = _find_promising(pieces, need, room)
+    for place in places:
+        pieces[place] = read_piece(pieces[place])
 
-    def write_chosen(places: Sequence[int]) -> str:
-        shown = [first]
-        line, end = 0, 0
-        for place in sorted(places):
-            piece, number = pieces[place], numbers[place]
-            if number == line:
-                between = result.text[end : piece.span.start]
-                shown[-1] += (f" {GAP} " if between.strip() else between) + piece.text
-            else:
-                shown += [*_mark_gap(line + 1, number), f"{GAP} {piece.text}" if piece.part else piece.text]
-            line, end = number, piece.span.end
-        return "\n".join([*shown, *_mark_gap(line + 1, len(starts) + 1)])
+    def write_chosen(chosen: Sequence[int]) -> str:
+        return "\n".join([first, *write_rows(text, pieces, sorted(chosen), numbers, _mark_gap)])
 
-    return _choose(pieces, need, room, write_chosen)
+    return _choose(pieces, places, need, room, write_chosen)
 
 
-def _choose(pieces: Sequence[Piece], need: str, room: int, write_chosen: Callable[[Sequence[int]], str]) -> str:
+def _find_promising(lines: Sequence[Piece], need: str, room: int) -> set[int]:
+    """The places of the first two lines, of the last, and of those that may be chosen."""
+    places = range(len(lines))
+    return {*places[:2], *places[-1:], *find_promising(lines, need, _READ * room)}
+
+
+def _choose(
+    pieces: Sequence[Piece], among: Iterable[int], need: str, room: int, write_chosen: Callable[[Sequence[int]], str]
+) -> str:
     """Pieces as they are written within a room: the first two and the last, then those worth most."""
-    choice = Choice(pieces, need)
+    choice = Choice(pieces, need, among=among)
     places = [place for place, piece in enumerate(pieces) if piece.kind != "head"]
     choice.fill(room, places[:2] + places[-1:])
     return head(write_chosen(choice.fit(room, lambda chosen: count(write_chosen(chosen)))), room)
 
 
-def _mark_gap(first: int, end: int) -> Iterable[str]:
+def _mark_gap(first: int, end: int) -> str:
     """The mark for the lines from a first one up to, not with, another."""
-    if first < end:
-        yield GAP if first == end - 1 else f"{GAP} {first}-{end - 1}"
+    return GAP if first == end - 1 else f"{GAP} {first}-{end - 1}"
 
 
 def _write_head(result: ToolResult, raw: int, shown: int, numbered: bool) -> str:

@@ -13,7 +13,7 @@ import click
 
 from ctxfold.config import default_store
 from ctxfold.errors import InputError
-from mcp_server.cli.serve import parse_caps
+from mcp_server.cli.serve import CAPS
 from mcp_server.install.formats import choose_editor
 from mcp_server.install.hooks import HOOK_HOSTS, HOOKS, WRAPPED, plan_hooks, plan_no_hooks, plan_unwrap, plan_wrap
 from mcp_server.install.hosts import (
@@ -24,7 +24,6 @@ from mcp_server.install.hosts import (
     Launch,
     Machine,
     is_in_cache,
-    name_backup,
     plan_install,
     plan_uninstall,
     read_file,
@@ -34,12 +33,11 @@ _host = click.argument("host", metavar="HOST", type=click.Choice(sorted(HOSTS)))
 _NAMES = f"HOST is one of {', '.join(sorted(HOSTS))}."
 _dry_run = click.option("--dry-run", is_flag=True, help="Show what would change and write nothing.")
 _wrap = partial(click.option, "--wrap", "server", metavar="SERVER")
-_caps = partial(click.option, "--caps", default="core,browser", show_default=True, metavar="LIST")
 
 
 @click.command(short_help="Register the MCP server with a host.", epilog=_NAMES)
 @_host
-@_caps(help="Which tools it offers, as `ctxfold serve --caps`.")
+@click.option("--caps", type=CAPS, default="core,browser", show_default=True, help="Which tools it offers.")
 @_wrap(help="Put `ctxfold wrap` before this server of HOST, and don't register ours.")
 @click.option("--hooks", is_flag=True, help="Let HOST run ctxfold at its hooks, and don't register the server.")
 @_dry_run
@@ -52,11 +50,10 @@ def install(host: str, caps: str, server: str | None, hooks: bool, dry_run: bool
     plan, target = ChangePlan(Path.home()), HOSTS[host]
     if hooks:
         for path in _list_hook_files(host):
-            texts = plan.read(path), plan.read(name_backup(path, HOOKS))
-            plan.add(plan_hooks(host, sys.executable, path, *texts))
+            plan.add(plan_hooks(host, sys.executable, path, *plan.read(path, HOOKS)))
         _carry_out(plan, dry_run, HOOK_HOSTS[host].after, target)
         return
-    options = ("--caps", "core") if parse_caps(caps) == ("core",) else ()
+    options = ("--caps", "core") if caps == "core" else ()
     launch = _find_launch("wrap") if server else _find_launch("serve", *options)
     if is_in_cache(launch.command):
         click.echo(
@@ -68,9 +65,9 @@ def install(host: str, caps: str, server: str | None, hooks: bool, dry_run: bool
         _check_server(target, server)
     for path in _list_files(target):
         if server:
-            plan.add(plan_wrap(target, launch, server, path, _read_both(plan, path)))
+            plan.add(plan_wrap(target, launch, server, path, plan.read(path, WRAPPED)))
         else:
-            plan.add(plan_install(target, launch, path, plan.read(path), plan.read(name_backup(path))))
+            plan.add(plan_install(target, launch, path, *plan.read(path)))
     _carry_out(plan, dry_run, NEW_SESSION if server else target.after, target)
 
 
@@ -87,12 +84,11 @@ def uninstall(host: str, server: str | None, hooks: bool, dry_run: bool) -> None
     plan, target = ChangePlan(Path.home()), HOSTS[host]
     if hooks or (host in HOOK_HOSTS and server is None):
         for path in _list_hook_files(host):
-            texts = plan.read(path), plan.read(name_backup(path, HOOKS))
-            plan.add(plan_no_hooks(host, sys.executable, path, *texts))
+            plan.add(plan_no_hooks(host, sys.executable, path, *plan.read(path, HOOKS)))
     for path in [] if hooks else _list_files(target):
-        plan.add(plan_unwrap(target, server, path, _read_both(plan, path)))
+        plan.add(plan_unwrap(target, server, path, plan.read(path, WRAPPED)))
         if server is None:
-            plan.add(plan_uninstall(target, path, plan.read(path), plan.read(name_backup(path))))
+            plan.add(plan_uninstall(target, path, *plan.read(path)))
     _carry_out(plan, dry_run)
 
 
@@ -105,11 +101,6 @@ def _check_server(host: InstallHost, server: str) -> None:
     if server not in names:
         others = ", ".join(name for name in names if name != host.path[-1]) or "none"
         raise InputError(f"{host.name} has no server {server!r}; it has {others}")
-
-
-def _read_both(plan: ChangePlan, path: Path) -> tuple[str | None, str | None]:
-    """A settings file, and the file that keeps its wrapped entries."""
-    return plan.read(path), plan.read(name_backup(path, WRAPPED))
 
 
 def _list_hook_files(host: str) -> list[Path]:
@@ -130,7 +121,7 @@ def _carry_out(plan: ChangePlan, dry_run: bool, after: str = "", host: InstallHo
         click.echo(f"{host.name} was not found on this machine{undo}", err=True)
     if not dry_run:
         plan.make()
-    for path, (old, new) in plan.files.items():
+    for path, old, new in plan.list_changes():
         if old == new:
             click.echo(f"{path}: nothing to change")
         elif dry_run:

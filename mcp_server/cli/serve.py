@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
@@ -19,35 +19,25 @@ from ctxfold.cli.options import choose_model, store_option
 if TYPE_CHECKING:
     from ctxfold.models import Roles
     from mcp_server.sessions.browsing import BrowsingSettings
-    from mcp_server.tools.spec import Caps
+    from mcp_server.tools import Caps
 
 
 _there = click.Path(exists=True, dir_okay=False, path_type=Path)
 _file = click.Path(dir_okay=False, path_type=Path)
 _folder = click.Path(file_okay=False, path_type=Path)
 _option = partial(click.option, show_default=True)
+CAPS = click.Choice(["core", "core,browser"])
 
 
 @click.command(short_help="Serve sessions to an MCP host.")
 @_option("--transport", type=click.Choice(["stdio", "http"]), default="stdio", help="How hosts reach it.")
-@_option(
-    "--host", metavar="ADDRESS", default="127.0.0.1", help="HTTP: where to listen; beyond loopback needs --token-file."
-)
-@_option(
-    "--port", metavar="N", type=click.IntRange(0, 65535), default=8377, help="HTTP: the port; 0 for any that is free."
-)
+@_option("--host", metavar="ADDRESS", default="127.0.0.1", help="HTTP: the address; beyond loopback with tokens only.")
+@_option("--port", type=click.IntRange(0, 65535), default=8377, help="HTTP: the port; 0 for any that is free.")
 @_option("--token-file", type=_file, help="HTTP: a file of tokens, one a line, each alone or after a name.")
 @_option("--allow-host", multiple=True, metavar="NAME", help="HTTP: a further name that clients call it by.")
 @store_option
-@_option(
-    "--caps",
-    default="core,browser",
-    metavar="LIST",
-    help="core (sessions, runs) alone, or core,browser with live pages.",
-)
-@_option(
-    "--folder-model", metavar="NAME", help="Who folds, plans and extracts; CTXFOLD_FOLDER_MODEL or none if not said."
-)
+@_option("--caps", type=CAPS, default="core,browser", help="core (sessions, runs) alone, or with live pages.")
+@_option("--folder-model", metavar="NAME", help="Who folds, plans and extracts; default: CTXFOLD_FOLDER_MODEL.")
 @_option("--allow", multiple=True, metavar="DOMAIN", help="Browsers connect to these only.")
 @_option(
     "--secret",
@@ -68,7 +58,7 @@ _option = partial(click.option, show_default=True)
 @_option("--storage-state", type=_there, metavar="FILE", help="Cookies and local storage pages begin with.")
 @_option("--model", metavar="NAME", help="Who decides the runs of browse, as for `ctxfold browse`.")
 @_option("--max-steps", type=int, default=200, metavar="N", help="The most steps of a run.")
-@_option("--max-cost", type=float, metavar="DOLLARS", help="The most a run's model may cost; 1 dollar if not said.")
+@_option("--max-cost", type=float, metavar="DOLLARS", help="The most a run's model may cost; default: 1 dollar.")
 @_option("--uploads", type=_folder, multiple=True, metavar="FOLDER", help="Files below it may be uploaded.")
 def serve(
     transport: str,
@@ -86,21 +76,20 @@ def serve(
     On stdio a host starts this itself; run by hand it waits for JSON-RPC. It ends when stdin closes, on SIGTERM or
     Ctrl-C, or when its parent is gone.
     """
-    offered = parse_caps(caps)
     from mcp_server.transport.stdio import claim_pipes
 
     pipes = claim_pipes() if transport == "stdio" else None
     from mcp_server.server import build_server
     from mcp_server.sessions.pool import Pools
 
-    helping = _load_folder(folder_model)
+    helping, offered = _load_folder(folder_model), cast("list[Caps]", caps.split(","))
     pools = Pools(store, pipes is not None, _read_settings(helping, browsing), helping)
     if "browser" in offered:
         click.echo(_name_browser(browsing["executable"]), err=True)
     if pipes is not None:
-        from mcp_server.transport.stdio import run_stdio
+        from mcp_server.transport.stdio import run_until_end, serve_pipes
 
-        run_stdio(pools, build_server(pools, caps=offered), pipes)
+        run_until_end(partial(serve_pipes, build_server(pools, caps=offered), pipes), pools.close)
     from mcp_server.transport.http import ListenAddress, read_tokens, run_http
 
     tokens = read_tokens(token_file) if token_file else None
@@ -143,33 +132,18 @@ def _name_browser(given: Path | None) -> str:
     """Name the browser of the live pages, in one line."""
     from browser_agent.browser.process import find_browsers
 
-    found = given or next(find_browsers(), None)
-    return (
-        f"live pages: {found}" if found else "live pages: no browser is installed; `ctxfold doctor` says how to get one"
-    )
-
-
-def parse_caps(given: str) -> tuple[Caps, ...]:
-    """Parse a list with commas. `core` is always offered: a page is recorded in a session.
-
-    Raises click.UsageError: an unknown capability.
-    """
-    known: dict[str, Caps] = {"core": "core", "browser": "browser"}
-    wanted = ["core", *(name.strip() for name in given.split(",") if name.strip())]
-    for name in wanted:
-        if name not in known:
-            raise click.UsageError(f"--caps knows core and browser, not {name!r}")
-    return tuple(dict.fromkeys(known[name] for name in wanted))
+    browser = given or next(find_browsers(), "no browser is installed; `ctxfold doctor` says how to get one")
+    return f"live pages: {browser}"
 
 
 def _load_folder(name: str | None) -> Roles:
     """The folder's models. Without a key the server runs all the same, with the embedded deciders, and says so."""
     from ctxfold.models import helpers
 
-    found = helpers(name, must=False)
-    for model in found.absent:
-        click.echo(f"the embedded deciders stand in for {model.name}: {model.reason}", err=True)
-    return found
+    roles = helpers(name, must=False)
+    for model in roles.absent:
+        click.echo(f"the embedded deciders take the place of {model.name}: {model.reason}", err=True)
+    return roles
 
 
 @click.command(short_help="Answer one event of a coding host's hooks.")
@@ -190,15 +164,12 @@ def hook(host: str, part: str) -> None:
         sys.exit(1)  # a host takes 2, the code of most of these, as a veto
 
 
-_BUDGET = 2_000
 _NAME = 40
 """Characters of a session's name that come from the server's command."""
 
 
 @click.command(short_help="Run an MCP server with long results shortened, and all of them kept.")
-@click.option(
-    "--budget", type=int, default=_BUDGET, show_default=True, metavar="TOKENS", help="The most tokens of one result."
-)
+@_option("--budget", type=int, default=2_000, metavar="TOKENS", help="The most tokens of one result.")
 @click.option("--session", metavar="NAME", help="Where results are kept; by default one for this server and folder.")
 @click.option("--url", metavar="URL", help="A server over HTTP, not a command.")
 @click.option(

@@ -199,11 +199,11 @@ def split_view(session: Session, parts: int, size: int) -> list[str]:
     room = size * parts - (size // 4 if parts > 1 else 0)  # parts are cut between lines and so leave some room unused
     most = int(room * (1 - _NAMED_SHARE))
     budget = most // 2
-    text = session.view(budget).text
+    text = session.view(budget, fill=True).text
     while len(text) > most:
         budget = budget * most // len(text) - MIN_BUDGET // 8
-        text = session.view(max(budget, MIN_BUDGET)).text
-    names = "\n".join(session.named(text, int(room * _NAMED_SHARE)))
+        text = session.view(max(budget, MIN_BUDGET), fill=True).text
+    names = "\n".join(session.list_named(text, int(room * _NAMED_SHARE)))
     pieces = _split_lines(f"{text}\n{fill_prompt('hooks/named', names=names)}" if names else text, size)[:parts]
     return [
         fill_prompt("hooks/after", part=number, parts=len(pieces), session=session.name, text=piece)

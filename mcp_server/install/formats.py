@@ -15,47 +15,45 @@ from tomlkit.items import InlineTable
 
 from ctxfold.errors import InputError
 
-_BLANK = "\ufeff \t\r\n"
-_SKIP = re.compile(r"(?:[ \t\r\n\ufeff]+|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
-_SCALAR = re.compile(r'"(?:[^"\\]|\\.)*"|[^\s,:\[\]{}"/]+', re.DOTALL)
+_STRING = r'"(?:[^"\\]|\\.)*"'
+_COMMENT = re.compile(rf"{_STRING}|//[^\n]*|/\*.*?\*/|\ufeff", re.DOTALL)
+_LAST_COMMA = re.compile(rf"{_STRING}|,(?=\s*[}}\]])", re.DOTALL)
+_KEY = re.compile(rf"[\s,]*({_STRING})\s*:\s*", re.DOTALL)
+_DECODER = json.JSONDecoder(strict=False)
 
 
 @dataclass(frozen=True, slots=True)
 class _Member:
-    """One `"key": value` of an object: where it starts, and its value."""
+    """One `"key": value` of an object: its value, and the places where key and value start and the value ends.
+
+    `comma`: the place of the comma that follows, or None.
+    """
 
     key: str
+    value: Any
     start: int
-    value: _Node
+    value_start: int
+    end: int
+    comma: int | None
 
 
 @dataclass(frozen=True, slots=True)
-class _Node:
-    """One value of a JSON text.
+class _Object:
+    """An object of a JSON text: its members, and the place of its closing brace."""
 
-    `start`, `end`: its place in the text; `members`: of an object; `comma`: whether one follows the last member.
-    """
-
-    start: int
-    end: int
-    data: Any
-    members: tuple[_Member, ...] | None = None
-    comma: bool = False
-
-    def find(self, key: str) -> _Member | None:
-        return next((member for member in reversed(self.members or ()) if member.key == key), None)
+    members: tuple[_Member, ...]
+    brace: int
 
 
 def get_json(text: str, path: tuple[str, ...]) -> Any:
     """The value at a path; or None. Raises InputError: the text, or a value on the way, is not an object."""
-    steps = _walk(text, path) if text.strip(_BLANK) else []
-    member = steps[-1][1] if len(steps) == len(path) else None
-    return None if member is None else member.value.data
+    member = _find_member(text, path)
+    return None if member is None else member.value
 
 
 def put_json(text: str, path: tuple[str, ...], value: Any) -> str:
     """The text with another value at a path, or a new one. Raises InputError: as `get_json`."""
-    if not text.strip(_BLANK):
+    if not text.strip("\ufeff \t\r\n"):
         return json.dumps(_nest(path, value), indent=2, ensure_ascii=False) + "\n"
     steps = _walk(text, path)
     depth, (parent, member) = len(steps), steps[-1]
@@ -64,90 +62,80 @@ def put_json(text: str, path: tuple[str, ...], value: Any) -> str:
     lead = newline + step * depth
     printed = lead.join(json.dumps(_nest(path[depth:], value), indent=step, ensure_ascii=False).split("\n"))
     if member is not None:
-        return text[: member.value.start] + printed + text[member.value.end :]
+        return text[: member.value_start] + printed + text[member.end :]
     new = f"{json.dumps(path[depth - 1])}: {printed}"
     if not parent.members:
-        head = text[: parent.end - 1].rstrip(" \t\r\n")
-        return f"{head}{lead}{new}{newline}{step * (depth - 1)}{text[parent.end - 1 :]}"
-    last = parent.members[-1].value.end
-    if parent.comma:
-        last = _skip(text, last) + 1
-        return f"{text[:last]}{lead}{new},{text[last:]}"
-    return f"{text[:last]},{lead}{new}{text[last:]}"
+        head = text[: parent.brace].rstrip(" \t\r\n")
+        return f"{head}{lead}{new}{newline}{step * (depth - 1)}{text[parent.brace :]}"
+    last = parent.members[-1]
+    if last.comma is not None:
+        return f"{text[: last.comma + 1]}{lead}{new},{text[last.comma + 1 :]}"
+    return f"{text[: last.end]},{lead}{new}{text[last.end :]}"
 
 
 def drop_json(text: str, path: tuple[str, ...]) -> str:
     """The text without the member at a path, its comma and blanks. Raises InputError: as `get_json`."""
-    steps = _walk(text, path) if text.strip(_BLANK) else []
-    parent, member = steps[-1] if len(steps) == len(path) else (None, None)
-    if parent is None or member is None:
+    member = _find_member(text, path)
+    if member is None:
         return text
-    members, end = parent.members or (), member.value.end
+    parent = _walk(text, path)[-1][0]
     head = text[: member.start].rstrip(" \t\r\n")
-    if parent.comma or member is not members[-1]:
-        return head + text[_skip(text, end) + 1 :]
-    if member is not members[0]:
-        comma = _skip(text, members[-2].value.end)
-        return head[:comma] + head[comma + 1 :] + text[end:]
-    return head + text[parent.end - 1 if head.endswith("{") else end :]
+    if member.comma is not None:
+        return head + text[member.comma + 1 :]
+    before = parent.members[-2].comma if len(parent.members) > 1 else None
+    if before is not None:
+        return head[:before] + head[before + 1 :] + text[member.end :]
+    return head + text[parent.brace if head.endswith("{") else member.end :]
 
 
-def _walk(text: str, path: tuple[str, ...]) -> list[tuple[_Node, _Member | None]]:
+def copy_json(text: str, path: tuple[str, ...], source: str) -> str:
+    """The text with the value at a path as it is written in another text, which has one. Raises as `get_json`."""
+    text = put_json(text, path, None)
+    new, old = _find_member(source, path), _find_member(text, path)
+    assert new is not None and old is not None  # noqa: PT018
+    return text[: old.value_start] + source[new.value_start : new.end] + text[old.end :]
+
+
+def _find_member(text: str, path: tuple[str, ...]) -> _Member | None:
+    steps = _walk(text, path) if text.strip("\ufeff \t\r\n") else []
+    return steps[-1][1] if len(steps) == len(path) else None
+
+
+def _walk(text: str, path: tuple[str, ...]) -> list[tuple[_Object, _Member | None]]:
     """Each object on the way down a path with its member, to the first that is missing."""
-    at, steps = _read(text, 0), list[tuple[_Node, _Member | None]]()
+    clean = _blank(_COMMENT, text)
+    plain = _blank(_LAST_COMMA, clean)
+    try:
+        _DECODER.decode(plain)
+    except json.JSONDecodeError as error:
+        raise _fault(error.lineno, error.msg) from error
+    start, steps = len(plain) - len(plain.lstrip()), list[tuple[_Object, _Member | None]]()
     for key in path:
-        if at.members is None:
-            raise _fault(text, at.start, "an object")
-        member = at.find(key)
-        steps.append((at, member))
+        if plain[start] != "{":
+            raise _fault(plain.count("\n", 0, start) + 1, "no object")
+        parent = _read_object(clean, plain, start)
+        member = next((member for member in reversed(parent.members) if member.key == key), None)
+        steps.append((parent, member))
         if member is None:
             break
-        at = member.value
+        start = member.value_start
     return steps
 
 
-def _read(text: str, at: int) -> _Node:
-    """The value that begins at a place, after what may be skipped."""
-    start = _skip(text, at)
-    if text[start] in "{[":
-        return _read_members(text, start)
-    found = _SCALAR.match(text, start)
-    if found is None:
-        raise _fault(text, start, "a value")
-    try:
-        return _Node(start, found.end(), json.loads(found[0], strict=False))
-    except ValueError as error:
-        raise _fault(text, start, "a value") from error
+def _blank(pattern: re.Pattern[str], text: str) -> str:
+    """The text with spaces in place of each match that is no string."""
+    return pattern.sub(lambda match: match[0] if match[0][0] == '"' else re.sub(r"[^\n]", " ", match[0]), text)
 
 
-def _read_members(text: str, start: int) -> _Node:
-    """The object or list that begins at a place."""
-    is_object, closing = text[start] == "{", {"{": "}", "[": "]"}[text[start]]
-    members: list[_Member] = []
-    items: list[Any] = []
-    at, comma = _skip(text, start + 1), False
-    while text[at] != closing:
-        if items and not comma:
-            raise _fault(text, at, f"a comma or {closing}")
-        key, value = _read_member(text, at) if is_object else ("", _read(text, at))
-        members.append(_Member(key, at, value))
-        items.append(value.data)
-        at = _skip(text, value.end)
-        comma = text[at] == ","
-        at = _skip(text, at + 1) if comma else at
-    if not is_object:
-        return _Node(start, at + 1, items)
-    return _Node(start, at + 1, {each.key: each.value.data for each in members}, tuple(members), comma)
-
-
-def _read_member(text: str, at: int) -> tuple[str, _Node]:
-    key = _read(text, at)
-    if not isinstance(key.data, str):
-        raise _fault(text, at, "a key in quotes")
-    colon = _skip(text, key.end)
-    if text[colon] != ":":
-        raise _fault(text, colon, "a colon")
-    return key.data, _read(text, colon + 1)
+def _read_object(clean: str, plain: str, start: int) -> _Object:
+    """The object that begins at a place. `clean`: without comments; `plain`: without commas after last members too."""
+    members, end = list[_Member](), start + 1
+    while key := _KEY.match(plain, end):
+        value, end = _DECODER.raw_decode(plain, key.end())
+        following = len(clean) - len(clean[end:].lstrip())
+        comma = following if clean[following] == "," else None
+        members.append(_Member(_DECODER.decode(key[1]), value, key.start(1), key.end(), end, comma))
+    return _Object(tuple(members), plain.index("}", end))
 
 
 def _nest(path: tuple[str, ...], value: Any) -> Any:
@@ -156,18 +144,8 @@ def _nest(path: tuple[str, ...], value: Any) -> Any:
     return value
 
 
-def _skip(text: str, at: int) -> int:
-    """The next place after blanks and comments."""
-    found = _SKIP.match(text, at)
-    end = found.end() if found else at
-    if end >= len(text):
-        raise _fault(text, end, "more: it breaks off")
-    return end
-
-
-def _fault(text: str, at: int, wanted: str) -> InputError:
-    line = text.count("\n", 0, at) + 1
-    return InputError(f"line {line} is not JSON (it should have {wanted}): correct it by hand, then run this again")
+def _fault(line: int, why: str) -> InputError:
+    return InputError(f"line {line} is not JSON ({why}): correct it by hand, then run this again")
 
 
 def get_toml(text: str, path: tuple[str, ...]) -> Any:
@@ -205,6 +183,13 @@ def drop_toml(text: str, path: tuple[str, ...]) -> str:
     return tomlkit.dumps(document)
 
 
+def copy_toml(text: str, path: tuple[str, ...], source: str) -> str:
+    """The text with the table at a path as it is written in another text, which has one. Raises as `put_toml`."""
+    document = _parse(text)
+    _find_parent(document, path)[path[-1]] = _find_parent(_parse(source), path)[path[-1]]
+    return tomlkit.dumps(document)
+
+
 def _find_parent(document: tomlkit.TOMLDocument, path: tuple[str, ...]) -> MutableMapping[str, Any]:
     """The table that holds the last key of a path; those on the way are made."""
     at: MutableMapping[str, Any] = document
@@ -224,15 +209,16 @@ def _parse(text: str) -> tomlkit.TOMLDocument:
 
 
 class Editor(NamedTuple):
-    """Reads, sets and removes the value at a path of keys in a text of one format."""
+    """Reads, sets, removes and copies the value at a path of keys in a text of one format."""
 
     get: Callable[[str, tuple[str, ...]], Any]
     put: Callable[[str, tuple[str, ...], Any], str]
     drop: Callable[[str, tuple[str, ...]], str]
+    copy: Callable[[str, tuple[str, ...], str], str]
 
 
-JSON = Editor(get_json, put_json, drop_json)
-TOML = Editor(get_toml, put_toml, drop_toml)
+JSON = Editor(get_json, put_json, drop_json, copy_json)
+TOML = Editor(get_toml, put_toml, drop_toml, copy_toml)
 
 
 def choose_editor(path: PurePath) -> Editor:

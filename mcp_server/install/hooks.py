@@ -11,7 +11,7 @@ from typing import Any
 
 from ctxfold.errors import InputError
 from mcp_server.install.formats import choose_editor, drop_json, get_json, put_json
-from mcp_server.install.hosts import NEW_SESSION, FileChange, InstallHost, Launch
+from mcp_server.install.hosts import NEW_SESSION, FileChange, InstallHost, Launch, name_file
 
 HOOKS = "before-ctxfold-hooks"
 """The ending of a copy's name. It is not that of `hosts`: a host may keep hooks and servers in one file."""
@@ -69,33 +69,28 @@ def plan_hooks(host: str, python: str, path: PurePath, before: str | None, backu
         text = files("mcp_server.install").joinpath("opencode.js").read_text(encoding="utf-8")
         after = text.replace('"PYTHON"', json.dumps(python))
         return FileChange(path, before, after, backup if _MODULE in (before or "") else before, HOOKS)
-    try:
+    with name_file(path):
         theirs, after = _list_theirs(before or "", host), before or ""
         for event, matcher, parts in HOOK_HOSTS[host].events:
             ours = _make_groups(f'"{python}" -I -m {_MODULE} {host}', matcher, parts, HOOK_HOSTS[host])
             groups = [*theirs.get(event, []), *ours]
             if get_json(after, ("hooks", event)) != groups:
                 after = put_json(after, ("hooks", event), groups)
-        return FileChange(path, before, after, backup if _has_ours(before or "", host) else before, HOOKS)
-    except InputError as error:
-        raise InputError(f"{path}: {error}") from error
+        return FileChange(path, before, after, backup if _MODULE in (before or "") else before, HOOKS)
 
 
 def plan_no_hooks(host: str, python: str, path: PurePath, before: str | None, backup: str | None) -> FileChange:
     """Take our hooks out. A file that nothing else has changed since gets its old bytes. Errors as `plan_hooks`."""
-    try:
-        is_plugin = not HOOK_HOSTS[host].events
-        if before is None or not (_MODULE in before if is_plugin else _has_ours(before, host)):
-            return FileChange(path, before, before, backup, HOOKS)
-        if is_plugin or plan_hooks(host, python, path, backup, None).after == before:
-            return FileChange(path, before, backup, None, HOOKS)
+    if before is None or _MODULE not in before:
+        return FileChange(path, before, before, backup, HOOKS)
+    if not HOOK_HOSTS[host].events or plan_hooks(host, python, path, backup, None).after == before:
+        return FileChange(path, before, backup, None, HOOKS)
+    with name_file(path):
         after, theirs = before, _list_theirs(before, host)
         for event, _, _ in HOOK_HOSTS[host].events:
             groups = theirs.get(event, [])
             after = put_json(after, ("hooks", event), groups) if groups else drop_json(after, ("hooks", event))
         return FileChange(path, before, after, None, HOOKS)
-    except InputError as error:
-        raise InputError(f"{path}: {error}") from error
 
 
 def _make_groups(command: str, matcher: str, parts: int, host: HookHost) -> list[dict[str, Any]]:
@@ -107,21 +102,13 @@ def _make_groups(command: str, matcher: str, parts: int, host: HookHost) -> list
 
 def _list_theirs(text: str, host: str) -> dict[str, list[Any]]:
     """The hooks of others, by event."""
-    return {event: [group for group in groups if not _is_ours(group)] for event, groups in _read_hooks(text, host)}
-
-
-def _has_ours(text: str, host: str) -> bool:
-    return any(_is_ours(group) for _, groups in _read_hooks(text, host) for group in groups)
-
-
-def _read_hooks(text: str, host: str) -> list[tuple[str, list[Any]]]:
-    events = []
+    theirs = {}
     for event, _, _ in HOOK_HOSTS[host].events:
         groups = get_json(text, ("hooks", event)) or []
         if not isinstance(groups, list):
             raise InputError(f"hooks.{event} is not a list: correct it by hand, then run this again")
-        events.append((event, groups))
-    return events
+        theirs[event] = [group for group in groups if not _is_ours(group)]
+    return theirs
 
 
 def _is_ours(group: Any) -> bool:
@@ -130,7 +117,7 @@ def _is_ours(group: Any) -> bool:
 
 
 WRAPPED = "wrapped-by-ctxfold"
-"""The ending of the name of the file that keeps the entries of wrapped servers."""
+"""The ending of the name of the file that keeps the entries of wrapped servers, as they were written."""
 _ADDRESSES = ("httpUrl", "url", "serverUrl")
 """The keys under which hosts have a server's address. The first that is present is the one of the newer transport."""
 _SECRETS = ("headers", "http_headers", "bearer_token_env_var", "oauth", "authProviderType")
@@ -144,35 +131,26 @@ def plan_wrap(host: InstallHost, launch: Launch, server: str, path: PurePath, te
     Raises:
         InputError: the file is not in the host's format, or the server cannot be wrapped.
     """
-    before, kept_text = texts
-    kept = _parse_kept(kept_text)
+    before, kept = texts
     editor, where = choose_editor(path), (*host.path[:-1], server)
-    entry = editor.get(before or "", where)
-    if before is None or entry is None or (server in kept and entry == kept[server]["ours"]):
-        return FileChange(path, before, before, kept_text, WRAPPED)
+    entry, kept_entry = editor.get(before or "", where), editor.get(kept or "", where)
+    is_wrapped = kept_entry is not None and entry == _wrap_entry(host, launch, server, kept_entry)
+    if before is None or entry is None or is_wrapped:
+        return FileChange(path, before, before, kept, WRAPPED)
     after = editor.put(before, where, _wrap_entry(host, launch, server, entry))
-    theirs, ours = _find_difference(before, after)
-    kept[server] = {"entry": entry, "ours": editor.get(after, where), "theirs": theirs, "placed": ours}
-    return FileChange(path, before, after, json.dumps(kept, indent=1) + "\n", WRAPPED)
+    return FileChange(path, before, after, editor.copy(kept or "", where, before), WRAPPED)
 
 
 def plan_unwrap(host: InstallHost, server: str | None, path: PurePath, texts: _Texts) -> FileChange:
     """Give a server its own entry back, or every wrapped one for None. Errors as `plan_wrap`."""
-    before, kept_text = texts
-    kept = _parse_kept(kept_text)
-    editor, after = choose_editor(path), before or ""
-    for name in [name for name in reversed(kept) if server in (None, name)]:
-        saved, where = kept.pop(name), (*host.path[:-1], name)
-        if editor.get(after, where) is None:
-            continue
-        restored = after.replace(saved["placed"], saved["theirs"]) if after.count(saved["placed"]) == 1 else after
-        try:
-            is_restored = editor.get(restored, where) == saved["entry"]
-        except InputError:
-            is_restored = False
-        after = restored if is_restored else editor.put(after, where, saved["entry"])
-    rest = json.dumps(kept, indent=1) + "\n" if kept else None
-    return FileChange(path, before, before if before is None else after, rest, WRAPPED)
+    before, kept = texts
+    editor, key, after, rest = choose_editor(path), host.path[:-1], before or "", kept or ""
+    for name in editor.get(rest, key) or {}:
+        if server in (None, name):
+            if editor.get(after, (*key, name)) is not None:
+                after = editor.copy(after, (*key, name), rest)
+            rest = editor.drop(rest, (*key, name))
+    return FileChange(path, before, before and after, rest if editor.get(rest, key) else None, WRAPPED)
 
 
 def _wrap_entry(host: InstallHost, launch: Launch, server: str, entry: Any) -> dict[str, Any]:
@@ -204,24 +182,3 @@ def _wrap_address(host: InstallHost, launch: Launch, server: str, entry: Mapping
         )
     rest = {key: value for key, value in entry.items() if key not in (*_ADDRESSES, "type")}
     return {**host.shape(Launch(launch.command, (*launch.args, "--url", address))), **rest}
-
-
-def _find_difference(before: str, after: str) -> tuple[str, str]:
-    """The lines in which two texts differ, in each text."""
-    old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
-    shorter = min(len(old), len(new))
-    start = next((at for at in range(shorter) if old[at] != new[at]), shorter)
-    end = next((at for at in range(shorter - start) if old[-1 - at] != new[-1 - at]), shorter - start)
-    return "".join(old[start : len(old) - end]), "".join(new[start : len(new) - end])
-
-
-def _parse_kept(text: str | None) -> dict[str, dict[str, Any]]:
-    if text is None:
-        return {}
-    try:
-        kept = json.loads(text)
-    except ValueError as error:
-        raise InputError(
-            f"the file that ends with .{WRAPPED} is not JSON: correct it by hand, then run this again"
-        ) from error
-    return kept if isinstance(kept, dict) else {}

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import os
 import re
-import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Any
@@ -154,35 +154,35 @@ class FileChange:
         return self.before != self.after
 
 
+@contextmanager
+def name_file(path: PurePath) -> Iterator[None]:
+    """Put a file's name before the errors of the block."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from error
+
+
 def plan_install(
     host: InstallHost, launch: Launch, path: PurePath, before: str | None, backup: str | None
 ) -> FileChange:
     """Put our entry into a file, unless it is there. Raises InputError: the file is not in the host's format."""
-    entry, text = host.shape(launch), before or ""
-    editor = choose_editor(path)
-    try:
-        present = editor.get(text, host.path)
-        if present == entry:
-            return FileChange(path, before, before, backup)
-        only_ours_changed = present is not None and editor.put(backup or "", host.path, present) == before
-        kept = backup if only_ours_changed else before if present is None else None
-        return FileChange(path, before, editor.put(text, host.path, entry), kept)
-    except InputError as error:
-        raise InputError(f"{path}: {error}") from error
+    entry, editor = host.shape(launch), choose_editor(path)
+    with name_file(path):
+        present = editor.get(before or "", host.path)
+        after = before if present == entry else editor.put(before or "", host.path, entry)
+        return FileChange(path, before, after, before if present is None else backup)
 
 
 def plan_uninstall(host: InstallHost, path: PurePath, before: str | None, backup: str | None) -> FileChange:
     """Take our entry out of a file, if it is there. Raises InputError: the file is not in the host's format."""
     editor = choose_editor(path)
-    try:
+    with name_file(path):
         present = editor.get(before or "", host.path)
         if before is None or present is None:
             return FileChange(path, before, before, backup)
-        if editor.put(backup or "", host.path, present) == before:
-            return FileChange(path, before, backup, None)
-        return FileChange(path, before, editor.drop(before, host.path), None)
-    except InputError as error:
-        raise InputError(f"{path}: {error}") from error
+        is_only_ours = editor.put(backup or "", host.path, present) == before
+        return FileChange(path, before, backup if is_only_ours else editor.drop(before, host.path), None)
 
 
 def name_backup(path: PurePath, mark: str = BACKUP) -> Path:
@@ -202,42 +202,45 @@ def read_file(path: PurePath) -> str | None:
 
 
 class ChangePlan:
-    """Changes that are planned one after another, each on the text that the earlier ones leave, and made together."""
+    """Changes that are planned one after another, each on the text that the earlier ones leave, and made together.
+
+    `files`: each settings file that was looked at, as it is.
+    """
 
     def __init__(self, home: Path) -> None:
+        self.files: dict[Path, str | None] = {}
         self._home = home
-        self._texts: dict[Path, str | None] = {}
-        self._changes: list[FileChange] = []
+        self._before: dict[Path, str | None] = {}
+        self._after: dict[Path, str | None] = {}
 
-    def read(self, path: PurePath) -> str | None:
-        """The text of a file as it will be; None if there will be none. Raises InputError: it cannot be read."""
-        return self._texts[Path(path)] if Path(path) in self._texts else read_file(path)
+    def read(self, path: PurePath, mark: str = BACKUP) -> tuple[str | None, str | None]:
+        """The texts of a file and of its copy as they will be. Raises InputError: one cannot be read."""
+        for each in (Path(path), name_backup(path, mark)):
+            if each not in self._after:
+                self._before[each] = self._after[each] = read_file(each)
+        return self._after[Path(path)], self._after[name_backup(path, mark)]
 
     def add(self, change: FileChange) -> None:
-        """Plan one more change."""
-        self._changes.append(change)
+        """Plan one more change, of a file that was read."""
+        self.files[Path(change.path)] = self._before[Path(change.path)]
         if change.changes:
-            self._texts |= {Path(change.path): change.after, name_backup(change.path, change.mark): change.backup}
+            self._after |= {Path(change.path): change.after, name_backup(change.path, change.mark): change.backup}
 
-    @property
-    def files(self) -> dict[PurePath, tuple[str | None, str | None]]:
-        """Each file that was looked at, as it is and as it will be."""
-        files: dict[PurePath, tuple[str | None, str | None]] = {}
-        for change in self._changes:
-            before = files[change.path][0] if change.path in files else change.before
-            files[change.path] = (before, change.after)
-        return files
+    def list_changes(self) -> list[tuple[Path, str | None, str | None]]:
+        """Each settings file that was looked at, as it is and as it will be."""
+        return [(path, before, self._after[path]) for path, before in self.files.items()]
 
     def make(self) -> None:
         """Make all changes, and remove folders below the user's home that a removed file leaves empty.
 
         Raises InputError: a file cannot be written.
         """
-        for change in self._changes:
-            _apply_change(change)
-        for path, (before, after) in self.files.items():
+        for path in reversed(self._after):  # a copy before its file
+            if self._after[path] != self._before[path]:
+                _write_file(path, self._after[path])
+        for path, before, after in self.list_changes():
             if before is not None and after is None:
-                _remove_empty([folder for folder in Path(path).parents if folder.is_relative_to(self._home)])
+                _remove_empty([folder for folder in path.parents if folder.is_relative_to(self._home)])
 
 
 def _remove_empty(folders: Sequence[Path]) -> None:
@@ -249,31 +252,23 @@ def _remove_empty(folders: Sequence[Path]) -> None:
             folder.rmdir()
 
 
-def _apply_change(change: FileChange) -> None:
-    """Make one change, and write or remove the copy. Raises InputError: a file cannot be written."""
-    if not change.changes:
-        return
-    try:
-        _write_file(name_backup(change.path, change.mark), change.backup)
-        _write_file(Path(change.path), change.after)
-    except OSError as error:
-        raise InputError(f"{change.path} cannot be written ({error.strerror}): check its rights") from error
-
-
 def _write_file(path: Path, text: str | None) -> None:
-    """Replace a file at once, or remove it for None. Of a link, the file that it leads to is written."""
-    path = path.resolve()
-    if text is None:
-        path.unlink(missing_ok=True)
-        return
-    path.parent.mkdir(parents=True, exist_ok=True)
-    mode = path.stat().st_mode & 0o777 if path.exists() else 0o600
-    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    """Replace a file at once, or remove it for None. Of a link, the file that it leads to is written.
+
+    Raises InputError: it cannot be written.
+    """
+    target = path.resolve()
+    temporary = target.with_name(f".{target.name}.{os.getpid()}")
     try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(text.encode("utf-8"))
-        os.chmod(temporary, mode)
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+        if text is None:
+            target.unlink(missing_ok=True)
+            return
+        target.parent.mkdir(parents=True, exist_ok=True)
+        temporary.touch(mode=0o600, exist_ok=False)
+        if target.exists():
+            temporary.chmod(target.stat().st_mode & 0o777)
+        temporary.write_bytes(text.encode("utf-8"))
+        temporary.replace(target)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise InputError(f"{path} cannot be written ({error.strerror}): check its rights") from error

@@ -48,8 +48,8 @@ class Browsing:
     settings: BrowsingSettings
     store: str | None
     downloads: Callable[[], Path]
-    folder: Model | Roles | None = None
-    local: bool = True
+    folder: Model | Roles | None
+    local: bool
 
     @cached_property
     def pages(self) -> Pages:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -30,6 +31,8 @@ from mcp_server.sessions.browsing import Browsing, BrowsingSettings
 
 _MAX_SUBSCRIPTIONS = 256
 """Resources that one connection may subscribe to."""
+_MAX_SUBSCRIBERS = 256
+"""Connections with subscriptions that are kept. The SDK doesn't report their end, so the oldest make room."""
 _MODEL_SECONDS = 35.0
 """Time that one call waits for all replies of the folder's model. Hosts give up after about sixty."""
 _MAX_OPEN = 64
@@ -53,25 +56,25 @@ class PrincipalBus(InMemorySubscriptionBus):
 
     async def publish(self, event: ServerEvent) -> None:
         """Send an event to the listeners of the current principal."""
-        await self._own().publish(event)
+        await self._get_bus().publish(event)
 
     def subscribe(self, listener: Callable[[ServerEvent], None]) -> Callable[[], None]:
         """Listen as the current principal."""
-        return self._own().subscribe(listener)
+        return self._get_bus().subscribe(listener)
 
-    def _own(self) -> InMemorySubscriptionBus:
+    def _get_bus(self) -> InMemorySubscriptionBus:
         return self._buses.setdefault(current_principal(), InMemorySubscriptionBus())
 
 
 class Subscribers:
-    """Connections of the older protocol, and the resources that each subscribed to."""
+    """Connections of the older protocol, each with its principal and the resources that it subscribed to."""
 
     def __init__(self) -> None:
-        self._sessions: dict[int, tuple[ServerSession, set[str]]] = {}
+        self._connections: OrderedDict[int, tuple[ServerSession, str | None, set[str]]] = OrderedDict()
 
     async def subscribe(self, ctx: ServerRequestContext[Any, Any], params: SubscribeRequestParams) -> EmptyResult:
         """Report changes of a resource to this connection."""
-        uris = self._uris(ctx.session)
+        uris = self._list_uris(ctx.session)
         if len(uris) >= _MAX_SUBSCRIPTIONS:
             raise MCPError(
                 INVALID_REQUEST,
@@ -82,41 +85,39 @@ class Subscribers:
 
     async def unsubscribe(self, ctx: ServerRequestContext[Any, Any], params: UnsubscribeRequestParams) -> EmptyResult:
         """Stop reporting them."""
-        self._uris(ctx.session).discard(str(params.uri))
+        self._list_uris(ctx.session).discard(str(params.uri))
         return EmptyResult()
 
     async def publish(self, uris: frozenset[str]) -> None:
-        """Report changed resources to every connection that subscribed to them."""
-        for session, wanted in tuple(self._sessions.values()):
-            for uri in sorted(uris & wanted):
+        """Report changed resources to every connection of the current principal that subscribed to them."""
+        for session, principal, wanted in tuple(self._connections.values()):
+            for uri in sorted(uris & wanted) if principal == current_principal() else ():
                 await session.send_resource_updated(uri)
 
-    def _uris(self, session: ServerSession) -> set[str]:
-        client = session.client_params
-        if client is None:
-            raise MCPError(INVALID_REQUEST, "this connection ends with each answer: read the resource again instead")
-        return self._sessions.setdefault(id(client), (session, set()))[1]
+    def _list_uris(self, session: ServerSession) -> set[str]:
+        """What a connection subscribed to. The SDK gives each request a session of its own over one client's words."""
+        key = id(session.client_params)
+        if key not in self._connections:
+            self._connections[key] = (session, current_principal(), set())
+            if len(self._connections) > _MAX_SUBSCRIBERS:
+                self._connections.popitem(last=False)
+        return self._connections[key][2]
 
 
 class SessionPool:
-    """The open sessions of one store, for one event loop. One that another process made is opened at its first use.
+    """A principal's open sessions, for one event loop. One that another process made is opened at its first use.
 
     Attributes:
         local: whether the host shares this machine, so that it may name files on it.
         deciders: the model that decides what hosts leave to it.
     """
 
-    def __init__(
-        self,
-        store: str | None = None,
-        local: bool = True,
-        browsing: Browsing | None = None,
-        folder: Model | Roles | None = None,
-    ) -> None:
-        self.local = local
-        self.deciders = Deciders(folder, _MODEL_SECONDS)
-        self.browsing = browsing or Browsing(BrowsingSettings(), store, partial(_find_downloads, None))
-        self._store = store
+    def __init__(self, settings: Pools, principal: str | None = None) -> None:
+        self._store = _find_store(settings.store, principal)
+        self.local = settings.local
+        self.deciders = Deciders(settings.folder, _MODEL_SECONDS)
+        downloads = partial(_find_downloads, principal)
+        self.browsing = Browsing(settings.browsing, self._store, downloads, settings.folder, settings.local)
         self._handles: OrderedDict[str, Session] = OrderedDict()
         self._locks: WeakValueDictionary[str, anyio.Lock] = WeakValueDictionary()
 
@@ -190,34 +191,26 @@ class SessionPool:
         return lock
 
 
+@dataclass
 class Pools:
     """One session pool for each principal, each over a store file of its own: nobody can even name another's sessions.
 
-    `local`: whether hosts share this machine, so that they may name files and addresses on it; `folder`: the model that
-    decides what hosts leave to it.
+    Attributes:
+        local: whether hosts share this machine, so that they may name files and addresses on it.
+        folder: the model that decides what hosts leave to it.
     """
 
-    def __init__(
-        self,
-        store: str | None = None,
-        local: bool = True,
-        browsing: BrowsingSettings | None = None,
-        folder: Model | Roles | None = None,
-    ) -> None:
-        self._store = store
-        self._local = local
-        self._browsing = browsing or BrowsingSettings()
-        self._folder = folder
-        self._pools: dict[str | None, SessionPool] = {}
+    store: str | None = None
+    local: bool = True
+    browsing: BrowsingSettings = field(default_factory=BrowsingSettings)
+    folder: Model | Roles | None = None
+    _pools: dict[str | None, SessionPool] = field(default_factory=dict)
 
     def get(self, principal: str | None) -> SessionPool:
         """The pool of a principal, None for the machine's own user. Raises InputError: the store cannot be divided."""
-        pool = self._pools.get(principal)
-        if pool is None:
-            store = _find_store(self._store, principal)
-            browsing = Browsing(self._browsing, store, partial(_find_downloads, principal), self._folder, self._local)
-            pool = self._pools[principal] = SessionPool(store, self._local, browsing, self._folder)
-        return pool
+        if principal not in self._pools:
+            self._pools[principal] = SessionPool(self, principal)
+        return self._pools[principal]
 
     async def close(self) -> None:
         """End every browser and close every handle, in every pool."""

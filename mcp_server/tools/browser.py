@@ -14,7 +14,6 @@ from browser_agent.observation.inline import clean, cut
 from mcp_server.prompts import fill_prompt
 from mcp_server.sessions.pool import Pools, pool_for
 from mcp_server.tools.results import Browsed, format_page, format_run, report_progress
-from mcp_server.tools.spec import Address, ElementRef, SessionName, Tokens
 
 if TYPE_CHECKING:
     from browser_agent.network.effects import Asked
@@ -44,15 +43,12 @@ async def confirm_act(
 ) -> Elicit[Yes] | Yes:
     """Act on a page until it would send something that needs the user's yes, and ask for it.
 
-    For a host that cannot ask, `page_act` acts later, and what needs a yes is refused.
+    For a host that cannot ask, what needs a yes is refused.
     """
-    from browser_agent.host.page import Words
+    from browser_agent.host.page import make_act
 
-    if not _can_ask(ctx):
-        return Yes(go_on=False)
-    pool = pool_for(ctx)
-    words = Words(why, need, found)
-    asked = await pool.browsing.pages.begin(session, pool.lease(session), actions, words)
+    pool, call = pool_for(ctx), make_act(actions, why, need, found)
+    asked = await pool.browsing.pages.begin(session, pool.lease(session), call, _can_ask(ctx))
     return _ask_user(asked, ctx, "questions/send")
 
 
@@ -80,36 +76,23 @@ def _ask_user(asked: Asked | None, ctx: Context[Pools], question: str = "questio
 
 
 async def browse(
-    session: SessionName,
+    session: str,
     task: str,
     ctx: Context[Pools],
     answer: Annotated[ElicitationResult[Yes], Resolve(confirm_browse)],
-    start_url: Address = "",
+    start_url: str = "",
 ) -> Annotated[CallToolResult, Browsed]:
     """Find an answer."""
-    from browser_agent.host.runs import Errand
-
     pool = pool_for(ctx)
-    browsing, errand = pool.browsing, Errand(task, start_url)
+    browsing, lease = pool.browsing, pool.lease(session)
     agreed = _keep_agreed(answer, browsing.pages.asks_to_open(start_url) if start_url else None)
-    return format_run(await browsing.runs.browse(session, pool.lease(session), errand, agreed, report_progress(ctx)))
+    report = report_progress(ctx)
+    return format_run(await browsing.runs.browse(session, lease, task, start_url, agreed, report))
 
 
 async def browse_status(run: str, ctx: Context[Pools], cancel: bool = False) -> Annotated[CallToolResult, Browsed]:
     """Ask after a run."""
     return format_run(await pool_for(ctx).browsing.runs.status(run, cancel, report_progress(ctx)))
-
-
-def describe_actions() -> dict[str, Any]:
-    """The schema of `actions` by kind, which the definition gives in words, with examples for some texts."""
-    schema = _read_adapter().json_schema()
-    for action in schema["$defs"].values():
-        for name in _EXAMPLES.keys() & action["properties"].keys():
-            action["properties"][name] |= {"examples": [_EXAMPLES[name]]}
-    return {"actions": schema}
-
-
-_EXAMPLES = {"url": "https://example.org/", "key": "Enter"}
 
 
 def _check_actions(given: tuple[dict[str, Any], ...]) -> tuple[dict[str, Any], ...]:
@@ -127,7 +110,7 @@ def _read_adapter() -> TypeAdapter[Any]:
 
 
 async def page_act(
-    session: SessionName,
+    session: str,
     actions: Annotated[tuple[dict[str, Any], ...], AfterValidator(_check_actions)],
     ctx: Context[Pools],
     answer: Annotated[ElicitationResult[Yes], Resolve(confirm_act)],
@@ -136,45 +119,41 @@ async def page_act(
     found: str = "",
 ) -> CallToolResult:
     """Act on the page."""
-    from browser_agent.host.page import Words
+    from browser_agent.host.page import make_act
 
-    pool, words = pool_for(ctx), Words(why, need, found)
-    pages = pool.browsing.pages
-    if _can_ask(ctx):
-        return format_page(await pages.finish(session, actions, words, _is_yes(answer)))
-    return format_page(await pages.act(session, pool.lease(session), actions, words))
+    call = make_act(actions, why, need, found)
+    return format_page(await pool_for(ctx).browsing.pages.finish(session, call, _is_yes(answer)))
 
 
 async def page_open(
-    session: SessionName,
-    url: Address,
+    session: str,
+    url: str,
     ctx: Context[Pools],
     answer: Annotated[ElicitationResult[Yes], Resolve(confirm_open)],
     need: str = "",
     found: str = "",
 ) -> CallToolResult:
     """Open an address."""
-    from browser_agent.host.page import Words
-
     pool = pool_for(ctx)
     pages = pool.browsing.pages
     agreed = _keep_agreed(answer, pages.asks_to_open(url))
-    return format_page(await pages.open(session, pool.lease(session), url, Words("", need, found), agreed))
+    return format_page(await pages.open(session, pool.lease(session), url, need, found, agreed))
 
 
 async def page_read(
-    session: SessionName,
+    session: str,
     ctx: Context[Pools],
     find: str = "",
-    ref: ElementRef = "",
+    ref: str = "",
     page: int = 0,
     links: bool = False,
     need: str = "",
-    budget: Tokens = 0,
+    budget: int = 0,
     found: str = "",
 ) -> CallToolResult:
     """Read the page."""
-    from browser_agent.host.page import PageReading
+    from browser_agent.host.page import make_reading
 
-    pool, reading = pool_for(ctx), PageReading(find, ref, page, need, budget, links, found)
-    return format_page(await pool.browsing.pages.read(session, pool.lease(session), reading))
+    pool, call = pool_for(ctx), make_reading(find, ref, page, need, budget, links, found)
+    await pool.browsing.pages.begin(session, pool.lease(session), call)
+    return format_page(await pool.browsing.pages.finish(session, call))

@@ -7,27 +7,44 @@ from typing import Annotated, Literal
 
 from mcp.server.mcpserver import Context
 from mcp_types import CallToolResult, TextContent
-from pydantic import BaseModel
+from pydantic import BaseModel, GetJsonSchemaHandler, model_validator
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
 
 from ctxfold import Move, Session
+from ctxfold.decisions.marks import name_marks
 from ctxfold.decisions.refactor import Operator
 from ctxfold.decisions.register import parse_statements
+from ctxfold.errors import InputError
 from ctxfold.session.branches import Topic
-from ctxfold.workspace import Intent, Statement, spans
+from ctxfold.workspace import Intent, MemoryParts, Statement, spans
 from mcp_server.sessions.pool import Pools, pool_for
 from mcp_server.tools.results import format_extracts, format_facts, format_tip, shorten
-from mcp_server.tools.spec import LogRef, SessionName, Shorthand, Tokens
+
+
+class Shorthand(BaseModel, frozen=True, extra="forbid"):
+    """An object that may be given as the text of its first field alone."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _take_text(cls, given: object) -> object:
+        return {next(iter(cls.model_fields)): given} if isinstance(given, str) else given
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        """Either form."""
+        return {"anyOf": [{"type": "string"}, handler.resolve_ref_schema(handler(core))]}
 
 
 class LinesGiven(Shorthand, frozen=True, extra="forbid"):
     """One selection of lines."""
 
-    ref: LogRef
+    ref: str
     why: str = ""
 
 
 async def extract(
-    session: SessionName, ctx: Context[Pools], need: str = "", lines: tuple[LinesGiven, ...] = (), budget: Tokens = 400
+    session: str, ctx: Context[Pools], need: str = "", lines: tuple[LinesGiven, ...] = (), budget: int = 400
 ) -> list[TextContent]:
     """Put exact lines of the log at the end of the view."""
     pool, chosen, wanted = pool_for(ctx), [each.model_dump() for each in lines], need or None
@@ -48,17 +65,30 @@ class FoldReply(BaseModel, frozen=True):
     notes: list[str] = []
 
 
+_NO_MEMORY = MemoryParts()
+
+
 async def fold(
-    session: SessionName, ctx: Context[Pools], summary: str = "", first_step: int = 0, last_step: int = 0
+    session: str,
+    ctx: Context[Pools],
+    memory: MemoryParts = _NO_MEMORY,
+    summary: str = "",
+    first_step: int = 0,
+    last_step: int = 0,
 ) -> Annotated[CallToolResult, FoldReply]:
-    """Fold a stretch of steps into one block."""
+    """Write the memory of the past, or fold a stretch of steps into one block."""
     pool, first, last, note = pool_for(ctx), first_step or None, last_step or None, ""
-    if summary:
+    parts = memory.model_dump(exclude_defaults=True)
+    if parts and (summary or first):
+        raise InputError("memory replaces all older steps: leave summary and first_step out, or leave memory out")
+    if parts or (summary and not (first or last)):
+        tile = await pool.use(session, lambda opened: opened.remember(parts or summary, last))
+    elif summary:
         tile = await pool.use(session, lambda opened: opened.fold(summary, first, last))
     else:
         decided = await pool.deciders.fold(pool.lease(session), first, last)
         tile, note = decided.made, decided.note
-    outside = f"kept outside it, because it is in use: {', '.join(tile.beside)}" if tile.beside else ""
+    marked = f"not in the log, and marked so: {name_marks(tile.marks)}" if tile.marks else ""
     return format_facts(
         FoldReply(
             block=tile.id,
@@ -66,7 +96,7 @@ async def fold(
             scale=tile.scale,
             tokens=tile.tokens,
             raw_tokens=tile.raw,
-            notes=[text for text in (note, outside) if text],
+            notes=[text for text in (note, marked) if text],
         )
     )
 
@@ -102,7 +132,7 @@ _NOTHING = "nothing was given: write todo, constraints or decisions as the user'
 
 
 async def plan(
-    session: SessionName,
+    session: str,
     ctx: Context[Pools],
     summary: str = "",
     todo: tuple[TodoEntry, ...] = (),
@@ -124,14 +154,14 @@ def _describe_intent(intent: Intent, note: str) -> Planned:
         open=[f"{item.id} {shorten(item.text)}" for item in intent.open],
         done=[item.id for item in intent.items if item.state == "done"],
         dropped=[item.id for item in intent.items if item.state == "dropped"],
-        constraints=[_describe_statement(each) for each in intent.binding],
-        decisions=[_describe_statement(each) for each in intent.decisions if each.holds],
+        constraints=[_describe_statement(constraint) for constraint in intent.binding],
+        decisions=[_describe_statement(decision) for decision in intent.decisions if decision.holds],
         notes=[note] if note else [],
     )
 
 
-def _describe_statement(each: Statement) -> str:
-    return f"{each.id} {shorten(each.text)}{f' ({each.ref})' if each.ref else ''}"
+def _describe_statement(statement: Statement) -> str:
+    return f"{statement.id} {shorten(statement.text)}{f' ({statement.ref})' if statement.ref else ''}"
 
 
 class Mended(BaseModel, frozen=True):
@@ -147,7 +177,7 @@ class Mended(BaseModel, frozen=True):
 
 
 async def refactor(
-    session: SessionName, ctx: Context[Pools], operator: Literal["auto", Operator] = "auto", text: str = ""
+    session: str, ctx: Context[Pools], operator: Literal["auto", Operator] = "auto", text: str = ""
 ) -> Annotated[CallToolResult, Mended]:
     """Refactor the view."""
     pool = pool_for(ctx)
@@ -190,44 +220,42 @@ class Moved(BaseModel, frozen=True):
 
 
 async def switch_branch(
-    session: SessionName, ctx: Context[Pools], query: str = "", action: Action = "auto", to: str = "", step: str = ""
+    session: str, ctx: Context[Pools], query: str = "", action: Action = "auto", to: str = "", step: str = ""
 ) -> Annotated[CallToolResult, Moved]:
     """Move to another branch or topic."""
-
-    def move(opened: Session) -> Moved:
-        return _describe_move(opened.branch(action, query or None, step or None, to or None), opened.tree())
-
     pool = pool_for(ctx)
     if action == "auto" and query and not (to or step):
         decided = await pool.deciders.branch(pool.lease(session), query)
-        topics = await pool.use(session, lambda opened: opened.tree())
-        return format_facts(_describe_move(decided.made, topics, decided.note))
-    return format_facts(await pool.use(session, move))
-
-
-def _describe_move(move: Move, topics: Sequence[Topic], note: str = "") -> Moved:
-    return Moved(
-        action=move.action,
-        branch=move.branch,
-        topic=move.topic,
-        tip=format_tip(move.tip),
-        reason=move.reason,
-        branches=_list_likest(move) if move.ranked else _list_branches(topics),
-        notes=[note] if note else [],
+        move, note = decided.made, decided.note
+    else:
+        move = await pool.use(session, lambda opened: opened.branch(action, query or None, step or None, to or None))
+        note = ""
+    topics = await pool.use(session, lambda opened: opened.tree())
+    return format_facts(
+        Moved(
+            action=move.action,
+            branch=move.branch,
+            topic=move.topic,
+            tip=format_tip(move.tip),
+            reason=move.reason,
+            branches=_list_branches(move, topics),
+            notes=[note] if note else [],
+        )
     )
 
 
-def _list_likest(move: Move) -> list[str]:
-    return [
-        f"{_name(each.topic, each.name)} {each.score:.2f} {shorten(each.said)}".strip() for each in move.ranked[:_LIKE]
-    ]
+def _list_branches(move: Move, topics: Sequence[Topic]) -> list[str]:
+    """The branches most like the message, if they were compared with it; else the newest ones."""
+    if move.ranked:
+        likest = move.ranked[:_LIKE]
+        return [
+            f"{_name_branch(other.topic, other.name)} {other.score:.2f} {shorten(other.said)}".strip()
+            for other in likest
+        ]
+    return [_name_branch(topic.name, branch.name) for topic in topics for branch in topic.branches][-_NAMED:]
 
 
-def _list_branches(topics: Sequence[Topic]) -> list[str]:
-    return [_name(topic.name, branch.name) for topic in topics for branch in topic.branches][-_NAMED:]
-
-
-def _name(topic: str, branch: str) -> str:
+def _name_branch(topic: str, branch: str) -> str:
     """A branch, with its topic where that has another name."""
     return branch if branch == topic else f"{branch} (of topic {topic})"
 
@@ -249,16 +277,14 @@ class Undone(BaseModel, frozen=True):
     stays: str = ""
 
 
-async def undo(session: SessionName, ctx: Context[Pools], redo: bool = False) -> Annotated[CallToolResult, Undone]:
+async def undo(session: str, ctx: Context[Pools], redo: bool = False) -> Annotated[CallToolResult, Undone]:
     """Undo the newest decision, or redo it."""
-    return format_facts(await pool_for(ctx).use(session, _redo if redo else _undo))
 
+    def work(opened: Session) -> Undone:
+        event = opened.redo() if redo else opened.undo()
+        words = {"redone" if redo else "undone": event.about}
+        if event.kind == "moved" and not redo:
+            words["stays"] = f"{event.branch} with what was recorded on it"
+        return Undone(now_on=opened.branch_name, tip=format_tip(opened.tip), **words)
 
-def _undo(opened: Session) -> Undone:
-    event = opened.undo()
-    stays = f"{event.branch} with what was recorded on it" if event.kind == "moved" else ""
-    return Undone(undone=event.about, now_on=opened.branch_name, tip=format_tip(opened.tip), stays=stays)
-
-
-def _redo(opened: Session) -> Undone:
-    return Undone(redone=opened.redo().about, now_on=opened.branch_name, tip=format_tip(opened.tip))
+    return format_facts(await pool_for(ctx).use(session, work))

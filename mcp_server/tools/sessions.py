@@ -25,11 +25,10 @@ from ctxfold.errors import InputError, Refused
 from ctxfold.log import RecordRef, StepRef
 from ctxfold.workspace import spans
 from mcp_server.sessions.pool import Pools, SessionPool, pool_for
-from mcp_server.tools.results import format_facts, format_hits, format_recalled, format_view, shorten
-from mcp_server.tools.spec import LogRef, SessionName, Tokens
+from mcp_server.tools.results import format_facts, format_hits, format_recalled, format_view, list_notices, shorten
 
 
-async def context(session: SessionName, ctx: Context[Pools], budget: Tokens = 0, offset: int = 0) -> list[TextContent]:
+async def context(session: str, ctx: Context[Pools], budget: int = 0, offset: int = 0) -> list[TextContent]:
     """Show the view."""
     return await pool_for(ctx).use(session, lambda opened: format_view(opened, budget, offset))
 
@@ -46,7 +45,7 @@ class Opened(BaseModel, frozen=True):
 
 
 async def open_session(
-    session: SessionName, ctx: Context[Pools], goal: str = "", budget: Tokens = 0
+    session: str, ctx: Context[Pools], goal: str = "", budget: int = 0
 ) -> Annotated[CallToolResult, Opened]:
     """Create or resume a session."""
     await pool_for(ctx).open(session, goal or None, budget or None)
@@ -117,7 +116,7 @@ def read_text_file(name: str, folders: Sequence[Path]) -> tuple[Path, str, int]:
     """
     path = _resolve(name)
     real = [folder.resolve() for folder in folders]
-    folder = next((one for one in real if one != Path(one.anchor) and path.is_relative_to(one)), None)
+    folder = next((root for root in real if root != Path(root.anchor) and path.is_relative_to(root)), None)
     if folder is None:
         raise Refused(
             "file is outside the folders that may be read: the host's roots or, for a host without any, the folder "
@@ -150,16 +149,15 @@ def _resolve(name: str) -> Path:
 
 def _read_bytes(path: Path) -> bytes:
     """The bytes of a plain file. It is opened without waiting, so that a pipe or device can't block, then checked."""
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     try:
-        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+        with open(os.open(path, flags), "rb") as file:
+            facts = os.fstat(file.fileno())
+            if not stat.S_ISREG(facts.st_mode):
+                raise InputError("file is a folder or device: name a plain file")
+            raw = file.read(LARGEST + 1)
     except OSError as error:
         raise InputError(f"file cannot be opened ({error.strerror}): check the path and its rights") from error
-    facts = os.fstat(descriptor)
-    if not stat.S_ISREG(facts.st_mode):
-        os.close(descriptor)
-        raise InputError("file is a folder or device: name a plain file")
-    with os.fdopen(descriptor, "rb") as file:
-        raw = file.read(LARGEST + 1)
     if len(raw) > LARGEST:
         raise InputError(
             f"file has {facts.st_size} bytes, more than {LARGEST}: split it, or give the part that matters"
@@ -168,9 +166,9 @@ def _read_bytes(path: Path) -> bytes:
 
 
 async def recall(
-    session: SessionName,
+    session: str,
     ctx: Context[Pools],
-    ref: LogRef = "",
+    ref: str = "",
     query: str = "",
     limit: int = 5,
     offset: int = 0,
@@ -210,31 +208,20 @@ class Recorded(BaseModel, frozen=True):
     """The steps recorded, and how full the view is."""
 
     recorded: list[str]
-    bytes: int
     view_tokens: int
     budget: int
     consolidated: list[str]
     notes: list[str] = []
 
 
-@dataclass(frozen=True, slots=True)
-class _ToRecord:
-    """One thing to record: the function that writes it and returns its step, and its texts."""
-
-    write: Callable[[Session], RecordRef | StepRef]
-    texts: tuple[str, ...]
-
-    @property
-    def size(self) -> int:
-        """Bytes of its text."""
-        return sum(len(text.encode("utf-8", "surrogatepass")) for text in self.texts)
-
+Write = Callable[[Session], RecordRef | StepRef]
+"""Records one thing in a session and returns its address."""
 
 _NO_STEP = StepGiven()
 
 
 async def record(
-    session: SessionName,
+    session: str,
     host: Annotated[HostFolders, Resolve(find_folders)],
     user: str = "",
     step: StepGiven = _NO_STEP,
@@ -244,69 +231,56 @@ async def record(
     found: str = "",
 ) -> Annotated[CallToolResult, Recorded]:
     """Record messages, steps, files and notes."""
-    entries = [_ToRecord(lambda opened: opened.record_turn(user=user), (user,))] if user else []
-    entries += _take_step(step, found)
-    entries += [await run_sync(_take_file, file, host.folders)] if file else []
-    entries += [_ToRecord(lambda opened: opened.record_reply(reply), (reply,))] if reply else []
-    entries += [_ToRecord(lambda opened: opened.record_note(note, origin="model"), (note,))] if note else []
-    if not entries:
+    writes: list[Write] = [lambda opened: opened.record_turn(user=user)] if user else []
+    writes += _list_step_writes(step, found)
+    writes += [await run_sync(_read_as_step, file, host.folders)] if file else []
+    writes += [lambda opened: opened.record_reply(reply)] if reply else []
+    writes += [lambda opened: opened.record_note(note, origin="model")] if note else []
+    if not writes:
         raise InputError("nothing to record: give user, step, file, reply, note or found")
-    return format_facts(await _write(host.pool, session, entries))
+    return format_facts(await _write(host.pool, session, writes))
 
 
-async def _write(pool: SessionPool, session: str, entries: list[_ToRecord]) -> Recorded:
+async def _write(pool: SessionPool, session: str, writes: list[Write]) -> Recorded:
     """Record in order, then let the session fold, plan and extract where that is due, at its own budget."""
-    refs = await pool.use(session, lambda opened: [entry.write(opened) for entry in entries])
-    budget = await pool.use(session, lambda opened: opened.budget)
-    kept = await pool.deciders.maintain(pool.lease(session))
+    refs = await pool.use(session, lambda opened: [write(opened) for write in writes])
+    maintained = await pool.deciders.maintain(pool.lease(session))
+    view = await pool.use(session, lambda opened: opened.view(budget=opened.budget))
     return Recorded(
         recorded=list(dict.fromkeys(f"s{ref.step}" for ref in refs)),
-        bytes=sum(entry.size for entry in entries),
-        view_tokens=await pool.use(session, lambda opened: opened.view(budget=budget).tokens),
-        budget=budget,
-        consolidated=[f"{spans(block.steps)} to {block.id}" for block in kept.folded],
-        notes=[*kept.notes],
+        view_tokens=view.tokens,
+        budget=view.budget,
+        consolidated=[f"{spans(block.steps)} to {block.id}" for block in maintained.folded],
+        notes=[*maintained.notes, *await pool.use(session, list_notices)],
     )
 
 
-def _take_step(given: StepGiven, found: str) -> Iterator[_ToRecord]:
-    """The step with its calls and results, paired by id or else by place; or each of its late results."""
+def _list_step_writes(given: StepGiven, found: str) -> Iterator[Write]:
+    """Record the step with its calls and results, paired by id or else by place; or each of its late results."""
     if found and (given == _NO_STEP or given.late_for):
-        yield _ToRecord(lambda opened: opened.record_note(found), (found,))
+        yield lambda opened: opened.record_note(found)
     if given == _NO_STEP:
         return
     ids = [call.id or f"c{place}" for place, call in enumerate(given.calls, 1)]
     results = [
-        (result.id or (ids[place] if place < len(ids) else ""), result.text)
+        {"id": result.id or (ids[place] if place < len(ids) else ""), "text": result.text}
         for place, result in enumerate(given.results)
     ]
     if not given.late_for:
         calls = [{"name": call.name, "args": call.args, "id": id} for call, id in zip(given.calls, ids, strict=True)]
-        yield _make_step(given.explanation, calls, results, found)
+        yield lambda opened: opened.record_step(given.explanation, calls, results, found)
     elif given.explanation or given.calls:
         raise InputError("a step with late_for may hold results only: leave out explanation and calls")
-    else:
-        for call_id, text in results:
-            write = partial(Session.record_result, step=given.late_for, call_id=call_id, text=text)
-            yield _ToRecord(write, (text,))
+    for result in results if given.late_for else ():
+        yield partial(Session.record_result, step=given.late_for, call_id=result["id"], text=result["text"])
 
 
-def _make_step(
-    explanation: str, calls: list[dict[str, Any]], results: list[tuple[str, str]], found: str = ""
-) -> _ToRecord:
-    answers = [{"id": call_id, "text": text} for call_id, text in results]
-    return _ToRecord(
-        lambda opened: opened.record_step(explanation, calls, answers, found),
-        (explanation, *(text for _, text in results), found),
-    )
-
-
-def _take_file(name: str, folders: Sequence[Path] | None) -> _ToRecord:
-    """A file as the step that read it: its text came from outside, like a tool's."""
+def _read_as_step(name: str, folders: Sequence[Path] | None) -> Write:
+    """Record a file as the step that read it: its text came from outside, like a tool's."""
     if folders is None:
         raise Refused(
             "files are not read over HTTP, where host and server may be on two machines: give the text itself"
         )
     path, text, size = read_text_file(name, folders)
     call = {"name": "read_file", "args": {"path": str(path), "bytes": size}, "id": "c1"}
-    return _make_step("", [call], [("c1", text)])
+    return lambda opened: opened.record_step("", [call], [{"id": "c1", "text": text}])

@@ -1,4 +1,4 @@
-"""Serves over Streamable HTTP: tokens, allowed hosts, limits on time and connections, cancellation, signals.
+"""Serves over Streamable HTTP: tokens, allowed hosts, limits on time and connections, signals.
 
 On loopback anyone on the machine may connect; at any other address a token is needed. Host and Origin are checked in
 both cases, so that no page in a browser reaches the server through a name of its own.
@@ -9,35 +9,24 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import ipaddress
-import json
 import re
-import secrets
-import signal
 import socket
 import stat
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import anyio
 import h11
 import uvicorn
-from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
-from mcp.server.streamable_http import MCP_SESSION_ID_HEADER, REQUEST_CANCELLED
 from mcp.server.transport_security import TransportSecuritySettings
-from mcp.shared.inbound import MCP_PROTOCOL_VERSION_HEADER
-from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from starlette.applications import Starlette
-from starlette.datastructures import Headers, MutableHeaders
-from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from ctxfold.errors import InputError, Refused
@@ -51,8 +40,6 @@ MAX_CONNECTIONS = 256
 REQUEST_SECONDS = 30.0
 """How long a client may take to send one request: its headers, then its body. A local request takes milliseconds."""
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
-_SESSION_BYTES = 16
-"""Random bytes of a session id: 128 bits cannot be guessed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,12 +133,9 @@ def _hash_token(token: str) -> bytes:
 def make_app(server: CtxfoldServer, address: ListenAddress) -> Starlette:
     """The server as an ASGI application: `/mcp`, and `/health`, which only answers that it is up."""
     server.custom_route("/health", methods=["GET"])(_answer_health)
-    app = server.streamable_http_app(
-        stateless_http=True, max_request_body_size=LARGEST, transport_security=address.security, host=address.host
+    return server.streamable_http_app(
+        max_request_body_size=LARGEST, transport_security=address.security, host=address.host
     )
-    # Last, so that it runs after the SDK has looked at the token.
-    app.user_middleware.append(Middleware(CancellationMiddleware, max_body=LARGEST, needs_token=not address.open))
-    return app
 
 
 async def _answer_health(_request: Request) -> Response:
@@ -217,34 +201,21 @@ class GuardedProtocol(H11Protocol):
 class _HttpServer(uvicorn.Server):
     """uvicorn's server, which leaves in time and doesn't raise the signal again."""
 
-    @contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        before = {number: signal.signal(number, self._leave) for number in (signal.SIGINT, signal.SIGTERM)}
-        try:
-            yield
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
-
-    def _leave(self, number: int, _frame: FrameType | None) -> None:
-        end_soon(128 + number)
+    def handle_exit(self, sig: int, _frame: FrameType | None) -> None:
+        """Leave on a signal."""
+        end_soon(128 + sig)
         self.should_exit = True
 
 
 def _listen(address: ListenAddress) -> socket.socket:
     family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
-    listener = socket.socket(family)
     try:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind((address.host, address.port))
-        listener.listen()
+        return socket.create_server((address.host, address.port), family=family)
     except OSError as error:
-        listener.close()
         raise InputError(
             f"cannot listen at {address.host}, port {address.port} ({error.strerror}): "
             "choose another with --host or --port"
         ) from error
-    return listener
 
 
 def _is_loopback(host: str) -> bool:
@@ -252,121 +223,3 @@ def _is_loopback(host: str) -> bool:
         return host == "localhost" or ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
-
-
-_CallKey = tuple[str, str, str]
-"""The session, the credential it came with, and the call's id as JSON."""
-
-
-class CancellationMiddleware:
-    """Ends a call that its client cancels by `notifications/cancelled`, as protocols before 2026 do.
-
-    The SDK serves each request on its own and so cannot match the two. A body above `max_body` bytes is passed on
-    unread, and so is that of a client without a valid token where `needs_token` asks for one: the SDK refuses both.
-    """
-
-    def __init__(self, app: ASGIApp, max_body: int, needs_token: bool) -> None:
-        self._app = app
-        self._max_body = max_body
-        self._needs_token = needs_token
-        self._calls: dict[_CallKey, _HttpCall] = {}
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on. A call that is cancelled meanwhile ends as if its client had hung up."""
-        headers = Headers(scope=scope) if scope["type"] == "http" else Headers()
-        version = headers.get(MCP_PROTOCOL_VERSION_HEADER)
-        is_modern = version is not None and version not in HANDSHAKE_PROTOCOL_VERSIONS
-        is_stranger = self._needs_token and not isinstance(scope.get("user"), AuthenticatedUser)
-        if scope.get("method") != "POST" or is_modern or is_stranger:
-            await self._app(scope, receive, send)
-            return
-        body = await _read_body(receive, self._max_body)
-        request = _parse_request(body)
-        session, credential = headers.get(MCP_SESSION_ID_HEADER, ""), headers.get("authorization", "")
-        number = request.get("id")
-        call = _HttpCall(body, receive, send, gives_session=request.get("method") == "initialize")
-        key = (session, credential, json.dumps(number))
-        if session and number is not None:
-            self._calls[key] = call
-        try:
-            await self._app(scope, call.receive, call.send)
-        finally:
-            if self._calls.get(key) is call:
-                del self._calls[key]
-        if call.cancelled.is_set():
-            await call.end_cancelled(number)
-        match request:
-            case {"method": "notifications/cancelled", "params": {"requestId": cancelled}} if call.status == 202:
-                target = self._calls.get((session, credential, json.dumps(cancelled)))
-                if target is not None:
-                    target.cancelled.set()
-
-
-class _HttpCall:
-    """One request on its way through the application, and its answer so far."""
-
-    def __init__(self, body: list[Message], receive: Receive, send: Send, *, gives_session: bool) -> None:
-        self.cancelled = anyio.Event()
-        self.status = 0
-        self._body = body
-        self._receive = receive
-        self._send = send
-        self._gives_session = gives_session
-        self._ended = False
-
-    async def receive(self) -> Message:
-        """The next message of the client; a disconnection once the call is cancelled."""
-        if self._body:
-            return self._body.pop(0)
-        received: Message = {"type": "http.disconnect"}
-        async with anyio.create_task_group() as tasks:
-
-            async def wait_for_client() -> None:
-                nonlocal received
-                received = await self._receive()
-                tasks.cancel_scope.cancel()
-
-            tasks.start_soon(wait_for_client)
-            await self.cancelled.wait()
-            tasks.cancel_scope.cancel()
-        return received
-
-    async def send(self, message: Message) -> None:
-        """Pass a part of the answer on. The answer to `initialize` gets a session id."""
-        if message["type"] == "http.response.start":
-            self.status = message["status"]
-            if self._gives_session and self.status == 200:
-                MutableHeaders(scope=message)[MCP_SESSION_ID_HEADER] = secrets.token_hex(_SESSION_BYTES)
-        elif message["type"] == "http.response.body":
-            self._ended = not message.get("more_body", False)
-        await self._send(message)
-
-    async def end_cancelled(self, number: Any) -> None:
-        """End the answer of a cancelled call with an error: its client may still wait."""
-        if self.status and not self._ended:
-            error = {"code": REQUEST_CANCELLED, "message": "Request cancelled"}
-            data = json.dumps({"jsonrpc": "2.0", "id": number, "error": error})
-            event = f"event: message\r\ndata: {data}\r\n\r\n".encode()
-            await self._send({"type": "http.response.body", "body": event, "more_body": False})
-
-
-async def _read_body(receive: Receive, most: int) -> list[Message]:
-    """The messages of a request's body, to its end or until they hold more than `most` bytes."""
-    messages: list[Message] = []
-    size = 0
-    while size <= most:
-        message = await receive()
-        messages.append(message)
-        size += len(message.get("body", b""))
-        if message["type"] != "http.request" or not message.get("more_body", False):
-            break
-    return messages
-
-
-def _parse_request(body: Sequence[Message]) -> dict[str, Any]:
-    """The request in a body; an empty one for anything else."""
-    try:
-        request = json.loads(b"".join(message.get("body", b"") for message in body))
-    except (ValueError, RecursionError):
-        return {}
-    return request if isinstance(request, dict) else {}

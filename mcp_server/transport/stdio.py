@@ -18,7 +18,7 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from io import TextIOWrapper
 from types import FrameType
-from typing import TYPE_CHECKING, BinaryIO, NamedTuple, NoReturn, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, NoReturn, cast
 
 import anyio
 import anyio.from_thread
@@ -38,7 +38,6 @@ from pydantic import ValidationError
 
 if TYPE_CHECKING:
     from mcp_server.server import CtxfoldServer
-    from mcp_server.sessions.pool import Pools
 
 _LEAVE_SECONDS = 1.5
 """Time to close everything in order; then the process ends whatever it is doing. Hosts kill a server after two."""
@@ -135,26 +134,33 @@ def claim_pipes() -> Pipes:
     return pipes
 
 
-def run_stdio(pools: Pools, server: CtxfoldServer, pipes: Pipes) -> NoReturn:
-    """Serve one host over its pipes, then end the process: 0 when the host is gone, 128 + n after signal n."""
-    anyio.run(_serve, pools, server, pipes)
+def run_until_end(serve: Callable[[], Awaitable[int]], close: Callable[[], Awaitable[None]]) -> NoReturn:
+    """Serve until it is over, a signal asks to leave or the parent is gone; then close, and end the process.
+
+    The exit code is what `serve` returns, 0 when the parent is gone, or 128 + n after signal n.
+    """
+    anyio.run(_serve_until_end, serve, close)
     raise AssertionError("the process ends inside")
 
 
-async def _serve(pools: Pools, server: CtxfoldServer, pipes: Pipes) -> None:
+async def _serve_until_end(serve: Callable[[], Awaitable[int]], close: Callable[[], Awaitable[None]]) -> None:
     ending = ServerEnding()
+
+    async def serve_to_end() -> None:
+        ending.begin(await serve())
+
     with ending.on_signals():
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(_answer_host, server, pipes, ending)
+            tasks.start_soon(serve_to_end)
             tasks.start_soon(watch_parent, ending)
             code = await ending.wait()
             with anyio.move_on_after(_CLOSE_SECONDS):
-                await pools.close()
+                await close()
             leave(code)  # inside: a thread that reads stdin would hold up the end of the task group
 
 
-async def _answer_host(server: CtxfoldServer, pipes: Pipes, ending: ServerEnding) -> None:
-    """Answer the host until its pipe ends or breaks."""
+async def serve_pipes(server: CtxfoldServer, pipes: Pipes) -> int:
+    """Answer a host until its pipe ends or breaks. Returns the exit code."""
     text = anyio.wrap_file(TextIOWrapper(pipes.reader, encoding="utf-8", errors="replace"))
     reader = _HostLines(text, partial(end_soon, 0))
     writer = anyio.wrap_file(TextIOWrapper(pipes.writer, encoding="utf-8", newline="\n"))
@@ -164,7 +170,7 @@ async def _answer_host(server: CtxfoldServer, pipes: Pipes, ending: ServerEnding
             await server.run_between(incoming, outgoing)
     except* (BrokenPipeError, ConnectionResetError):
         pass  # the host is gone
-    ending.begin(0)
+    return 0
 
 
 class _HostLines:
@@ -196,54 +202,41 @@ _UNREADABLE = (
 _NO_REQUEST = "this is no request: send jsonrpc 2.0, a method and, if there are any, params as an object"
 _BAD_ID = "the id of a request must be a text or a whole number"
 
-_TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*(?:"|$)|[\[\]{}]', re.DOTALL)
-_SCALAR = re.compile(r'\s*:\s*("(?:[^"\\]|\\.)*"|-?\d{1,18}(?![\d.eE]))?')
-_MAX_ID = 200
-"""Characters of an id that is sent back."""
+
+def parse_line(line: str | bytes) -> dict[str, Any]:
+    """The JSON object in a line; an empty one for any other line."""
+    try:
+        message = json.loads(line)
+    except (ValueError, RecursionError):
+        return {}
+    return message if isinstance(message, dict) else {}
 
 
 def refuse_line(line: str) -> JSONRPCError | None:
-    """The error that answers a malformed line; None for a message, and for a line that needs no answer."""
+    """The error that answers a malformed line; None for a message, and for a line that needs no answer.
+
+    It has the line's id, or null where the line is no JSON object or its id is no id.
+    """
     try:
         message = jsonrpc_message_adapter.validate_json(line, by_name=False)
     except ValidationError as error:
-        keys, number = scan_envelope(line)
-        if not line.strip() or "result" in keys or "error" in keys:
+        given = parse_line(line)
+        if not line.strip() or "result" in given or "error" in given:
             return None
-        details = error.errors(include_url=False, include_context=False, include_input=False)
-        if details[0]["type"] == "json_invalid":
-            return _make_error(number, PARSE_ERROR, _UNREADABLE)
-        return _make_error(number, INVALID_REQUEST, _NO_REQUEST)
-    if isinstance(message, JSONRPCNotification) and '"id"' in line and "id" in scan_envelope(line)[0]:
+        if error.errors(include_url=False, include_context=False, include_input=False)[0]["type"] == "json_invalid":
+            return _make_error(given.get("id"), PARSE_ERROR, _UNREADABLE)
+        return _make_error(given.get("id"), INVALID_REQUEST, _NO_REQUEST)
+    if isinstance(message, JSONRPCNotification) and "id" in parse_line(line):
         return _make_error(None, INVALID_REQUEST, _BAD_ID)
     return None
 
 
-def _make_error(number: RequestId | None, code: int, message: str) -> JSONRPCError:
-    return JSONRPCError(jsonrpc="2.0", id=number, error=ErrorData(code=code, message=message))
+def _make_error(number: object, code: int, message: str) -> JSONRPCError:
+    is_text = isinstance(number, str) and not _HALF_CHARACTER.search(number)
+    is_id = is_text or (isinstance(number, int) and not isinstance(number, bool))
+    error = ErrorData(code=code, message=message)
+    return JSONRPCError(jsonrpc="2.0", id=cast("RequestId", number) if is_id else None, error=error)
 
 
-def scan_envelope(line: str) -> tuple[set[str], RequestId | None]:
-    """The keys of a line's outermost object, and its id. Nested values may be unreadable, so they are not parsed."""
-    depth, keys = 0, set[str]()
-    number: RequestId | None = None
-    for token in _TOKEN.finditer(line):
-        mark = token[0]
-        if mark in "[{":
-            depth += 1
-        elif mark in "]}":
-            depth -= 1
-        elif depth == 1 and (value := _SCALAR.match(line, token.end())):
-            keys.add(mark[1:-1])
-            if mark == '"id"' and value[1] and len(value[1]) <= _MAX_ID:
-                number = _parse_id(value[1])
-    return keys, number
-
-
-def _parse_id(text: str) -> RequestId | None:
-    try:
-        number = json.loads(text)
-        str(number).encode()
-    except ValueError:
-        return None
-    return int(number) if isinstance(number, int) else str(number)
+_HALF_CHARACTER = re.compile("[\ud800-\udfff]")
+"""A lone surrogate, which no message can carry."""

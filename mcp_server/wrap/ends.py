@@ -1,24 +1,22 @@
-"""The two ends of the wrapper: the host's lines, a server started as a process, a server over HTTP with its headers."""
+"""The wrapped server as lines: a process that we start, or a server over HTTP through the SDK's client."""
 
 from __future__ import annotations
 
 import os
 import shutil
-import signal
 import subprocess
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
 import anyio
 import anyio.abc
-import anyio.to_thread
 import httpx2
 from anyio.streams.buffered import BufferedByteReceiveStream
 from mcp.client.streamable_http import streamable_http_client
+from mcp.os.posix.utilities import terminate_posix_process_tree
 from mcp.shared._httpx_utils import create_mcp_http_client
-from mcp.shared.dispatcher import coerce_request_id
 from mcp.shared.inbound import (
     MCP_METHOD_HEADER,
     MCP_NAME_HEADER,
@@ -28,19 +26,12 @@ from mcp.shared.inbound import (
     mcp_param_headers,
     x_mcp_header_map,
 )
-from mcp.shared.message import SessionMessage
-from mcp_types import (
-    PROTOCOL_VERSION_META_KEY,
-    JSONRPCError,
-    JSONRPCMessage,
-    JSONRPCNotification,
-    JSONRPCResponse,
-    RequestId,
-    jsonrpc_message_adapter,
-)
+from mcp.shared.message import ClientMessageMetadata, SessionMessage
+from mcp_types import PROTOCOL_VERSION_META_KEY, JSONRPCNotification, JSONRPCResponse, jsonrpc_message_adapter
+from pydantic import ValidationError
 
 from ctxfold.errors import InputError
-from mcp_server.transport.stdio import Pipes, refuse_line
+from mcp_server.transport.stdio import parse_line
 
 _MAX_LINE = 256 * 1024 * 1024
 """Bytes of one line of the server. A longer one ends the connection."""
@@ -62,95 +53,31 @@ class WrapTarget:
     headers: Mapping[str, str] | None = None
 
 
-class LineStream:
-    """One side's lines as the two streams that the SDK reads and writes.
-
-    Attributes:
-        expected: ids of requests that this side is to answer. Another answer passes as it is.
-        pass_on: takes a line that passes as it is.
-    """
-
-    def __init__(self, lines: AsyncIterator[bytes], write: Callable[[bytes], Awaitable[None]]) -> None:
-        self.expected: set[RequestId] = set()
-        self.pass_on: Callable[[bytes], Awaitable[None]]
-        self._lines = lines
-        self._write = write
-        self._lock = anyio.Lock()
-
-    async def __aiter__(self) -> AsyncIterator[SessionMessage]:
-        async for line in self._lines:
-            message = _parse_line(line)
-            is_answer = isinstance(message, JSONRPCResponse | JSONRPCError)
-            if message is None or (is_answer and _get_id(message) not in self.expected):
-                if line.strip():
-                    await self.pass_on(line.rstrip(b"\r\n"))
-            else:
-                yield SessionMessage(message)
-
-    async def send(self, item: SessionMessage) -> None:
-        """Write one message."""
-        await self.write(item.message.model_dump_json(by_alias=True, exclude_unset=True).encode())
-
-    async def write(self, line: bytes) -> None:
-        """Write one line."""
-        async with self._lock:
-            await self._write(line + b"\n")
-
-    async def __aenter__(self) -> LineStream:
-        return self
-
-    async def __aexit__(self, *_error: object) -> None:
-        """Both streams end with their pipes."""
-
-
-def _parse_line(line: bytes) -> JSONRPCMessage | None:
-    try:
-        message = jsonrpc_message_adapter.validate_json(line, by_name=False)
-    except ValueError:
-        return None
-    if isinstance(message, JSONRPCNotification) and b'"id"' in line and refuse_line(line.decode("utf-8", "replace")):
-        return None  # a request whose id is no id
-    return message
-
-
-def _get_id(message: Any) -> RequestId | None:
-    return None if message.id is None else coerce_request_id(message.id)
-
-
-def open_host(pipes: Pipes) -> LineStream:
-    """The host's lines."""
-
-    async def read() -> AsyncIterator[bytes]:
-        while line := await anyio.to_thread.run_sync(pipes.reader.readline, abandon_on_cancel=True):
-            yield line
-
-    async def write(line: bytes) -> None:
-        await anyio.to_thread.run_sync(pipes.writer.write, line)
-        await anyio.to_thread.run_sync(pipes.writer.flush)
-
-    return LineStream(read(), write)
-
-
-class ServerProcess:
+class ProcessServer:
     """A server that runs as our process, in a session of its own, so that whatever it starts can be ended with it."""
 
     def __init__(self, process: anyio.abc.Process) -> None:
         assert process.stdin is not None
-        self.lines = LineStream(self._read(), process.stdin.send)
+        assert process.stdout is not None
         self._process = process
+        self._input = process.stdin
+        self._output = BufferedByteReceiveStream(process.stdout)
 
-    async def _read(self) -> AsyncIterator[bytes]:
-        assert self._process.stdout is not None
-        reader = BufferedByteReceiveStream(self._process.stdout)
+    async def read_lines(self) -> AsyncIterator[bytes]:
+        """What it writes, line by line, until it ends."""
         with suppress(anyio.IncompleteRead, anyio.EndOfStream, anyio.DelimiterNotFound, *GONE):
             while True:
-                yield await reader.receive_until(b"\n", _MAX_LINE)
+                yield await self._output.receive_until(b"\n", _MAX_LINE)
+
+    async def send(self, line: bytes) -> bool:
+        """Send a line. Returns whether it can carry one of its form."""
+        await self._input.send(line + b"\n")
+        return True
 
     async def close(self) -> None:
         """Close the server's input, which asks it to end."""
-        assert self._process.stdin is not None
         with suppress(*GONE, OSError):
-            await self._process.stdin.aclose()
+            await self._input.aclose()
 
     async def end(self) -> str:
         """Close the server's input and wait for its end, or bring it about. Returns how it ended, in words."""
@@ -161,25 +88,94 @@ class ServerProcess:
         return f"the wrapped server ended with exit code {self._process.returncode}; its words are on standard error"
 
     async def kill(self) -> None:
-        """End the server with its children, if it still runs: SIGTERM, then SIGKILL."""
+        """End the server with its children, whatever still runs: SIGTERM, then SIGKILL."""
         with anyio.CancelScope(shield=True):
-            for name in ("SIGTERM", "SIGKILL"):
-                if self._process.returncode is None:
-                    self._signal(name)
-                    with anyio.move_on_after(_TERM_SECONDS):
-                        await self._process.wait()
-
-    def _signal(self, name: str) -> None:
-        with suppress(ProcessLookupError):
             if os.name == "posix":
-                os.killpg(self._process.pid, getattr(signal, name))
-            else:
+                await terminate_posix_process_tree(self._process, _TERM_SECONDS)
+            elif self._process.returncode is None:
                 self._process.kill()
+            with anyio.move_on_after(_TERM_SECONDS):
+                await self._process.wait()
+
+
+class HttpServer:
+    """A server over HTTP, between the SDK's two streams."""
+
+    def __init__(self, url: str, incoming: Any, outgoing: Any) -> None:
+        self._url = url
+        self._incoming = incoming
+        self._outgoing = outgoing
+        self._version = ""
+        self._mirrored: dict[str, Mapping[tuple[str, ...], str]] = {}
+
+    async def read_lines(self) -> AsyncIterator[bytes]:
+        """What it sends, a message a line, until the connection ends."""
+        with suppress(*GONE):
+            async for item in self._incoming:
+                if isinstance(item, SessionMessage):
+                    if isinstance(item.message, JSONRPCResponse):
+                        self._learn(item.message.result)
+                    yield item.message.model_dump_json(by_alias=True, exclude_unset=True).encode()
+
+    async def send(self, line: bytes) -> bool:
+        """Send a line. Returns whether it is a message: HTTP carries nothing else."""
+        try:
+            message = jsonrpc_message_adapter.validate_json(line, by_name=False)
+        except ValidationError:
+            return False
+        if isinstance(message, JSONRPCNotification) and "id" in parse_line(line):
+            return False  # a request whose id is no id
+        headers = self._make_headers(getattr(message, "method", ""), getattr(message, "params", None) or {})
+        await self._outgoing.send(SessionMessage(message, ClientMessageMetadata(headers=headers)))
+        return True
+
+    async def close(self) -> None:
+        """End the connection."""
+        await self._incoming.aclose()
+
+    async def kill(self) -> None:
+        """End the connection."""
+        await self.close()
+
+    async def end(self) -> str:
+        """Say in words that the connection ended."""
+        return f"the connection to {self._url} ended"
+
+    def _make_headers(self, method: str, params: Mapping[str, Any]) -> dict[str, str]:
+        """The headers of a request: in the 2026 protocol method and name, before that the version agreed on."""
+        version = (params.get("_meta") or {}).get(PROTOCOL_VERSION_META_KEY)
+        if not isinstance(version, str):
+            return {MCP_PROTOCOL_VERSION_HEADER: self._version} if self._version and method != "initialize" else {}
+        headers = {MCP_PROTOCOL_VERSION_HEADER: version, MCP_METHOD_HEADER: method}
+        name = params.get(_NAMED.get(method, ""))
+        if isinstance(name, str):
+            headers[MCP_NAME_HEADER] = encode_header_value(name)
+            headers |= mcp_param_headers(self._mirrored.get(name, {}), params.get("arguments") or {})
+        return headers
+
+    def _learn(self, result: Mapping[str, Any]) -> None:
+        """Remember the version that was agreed on, and which arguments of which tool headers repeat."""
+        if isinstance(result.get("protocolVersion"), str):
+            self._version = result["protocolVersion"]
+        for tool in result["tools"] if isinstance(result.get("tools"), list) else ():
+            schema = tool.get("inputSchema")
+            if find_invalid_x_mcp_header(schema) is None:
+                self._mirrored[tool["name"]] = x_mcp_header_map(schema)
+
+
+WrappedServer = ProcessServer | HttpServer
 
 
 @asynccontextmanager
-async def start_server(target: WrapTarget) -> AsyncIterator[ServerProcess]:
-    """Start the server for the block. Its standard error is ours. Raises InputError: it cannot be started."""
+async def connect_server(target: WrapTarget) -> AsyncIterator[WrappedServer]:
+    """The server for the block. A process is ended with it, and its standard error is ours.
+
+    Raises InputError: it cannot be started, the URL is malformed, or nothing answers there.
+    """
+    if target.url:
+        async with _connect_url(target) as remote:
+            yield remote
+        return
     command, env = target.command, dict(target.env or {})
     try:
         process = await anyio.open_process(
@@ -194,7 +190,7 @@ async def start_server(target: WrapTarget) -> AsyncIterator[ServerProcess]:
         raise InputError(
             f"cannot start {command[0]} ({error.strerror}): give a command that runs an MCP server"
         ) from error
-    server = ServerProcess(process)
+    server = ProcessServer(process)
     try:
         yield server
     finally:
@@ -202,8 +198,7 @@ async def start_server(target: WrapTarget) -> AsyncIterator[ServerProcess]:
 
 
 @asynccontextmanager
-async def connect_url(target: WrapTarget) -> AsyncIterator[tuple[Any, Any]]:
-    """The SDK's streams to a server over HTTP. Raises InputError: the URL is malformed, or nothing answers."""
+async def _connect_url(target: WrapTarget) -> AsyncIterator[HttpServer]:
     url = target.url
     if httpx2.URL(url).scheme not in ("http", "https"):
         raise InputError(f"{url} is no address of a server: give http:// or https://")
@@ -212,41 +207,11 @@ async def connect_url(target: WrapTarget) -> AsyncIterator[tuple[Any, Any]]:
             create_mcp_http_client(headers=dict(target.headers or {})) as client,
             streamable_http_client(url, http_client=client, max_sse_event_size=None) as streams,
         ):
-            yield streams
+            yield HttpServer(url, *streams)
     except* httpx2.HTTPError as failed:
         raise InputError(
             f"{url} cannot be reached ({explain_group(failed)}): start the server there, or give another address"
         ) from failed
-
-
-class RequestHeaders:
-    """The headers that a request needs over HTTP: in the 2026 protocol method and name, before that the version."""
-
-    def __init__(self) -> None:
-        self._version = ""
-        self._mirrored: dict[str, Mapping[tuple[str, ...], str]] = {}
-
-    def make(self, method: str, params: Mapping[str, Any] | None) -> dict[str, str]:
-        """The headers of one request."""
-        params = params or {}
-        version = (params.get("_meta") or {}).get(PROTOCOL_VERSION_META_KEY)
-        if not isinstance(version, str):
-            return {MCP_PROTOCOL_VERSION_HEADER: self._version} if self._version and method != "initialize" else {}
-        headers = {MCP_PROTOCOL_VERSION_HEADER: version, MCP_METHOD_HEADER: method}
-        name = params.get(_NAMED.get(method, ""))
-        if isinstance(name, str):
-            headers[MCP_NAME_HEADER] = encode_header_value(name)
-            headers |= mcp_param_headers(self._mirrored.get(name, {}), params.get("arguments") or {})
-        return headers
-
-    def learn(self, result: Mapping[str, Any]) -> None:
-        """Remember the version that was agreed on, and which arguments of which tool headers repeat."""
-        if isinstance(result.get("protocolVersion"), str):
-            self._version = result["protocolVersion"]
-        for tool in result["tools"] if isinstance(result.get("tools"), list) else ():
-            schema = tool.get("inputSchema")
-            if find_invalid_x_mcp_header(schema) is None:
-                self._mirrored[tool["name"]] = x_mcp_header_map(schema)
 
 
 def explain_group(failed: BaseException) -> str:

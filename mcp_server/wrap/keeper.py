@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +13,7 @@ from referencing.exceptions import Unresolvable
 
 from ctxfold import Session
 from ctxfold.errors import CtxfoldError, InputError
+from ctxfold.text.json import strictly
 from ctxfold.text.words import counted
 from ctxfold.tokens import count
 from ctxfold.view.result import LEAST, NOWHERE, BoundedResult, EarlierResult, ToolResult, shorten_result
@@ -25,8 +25,8 @@ _HITS = 5
 _NAMES = ("recall", "recall_result", "ctxfold_recall")
 _NOTE_KEY = "ctxfold"
 """The key in a shortened structure for the note on cut lists."""
-_MIN_ITEMS = 3
-"""Items of a list below which it is not shortened: the first two and the last show its form."""
+_LIST_SIZES = (256, 128, 64, 32, 16, 8, 4, 3)
+"""Items of a list that are tried. With three, the first two and the last, it still shows its form."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,14 +71,12 @@ class ServerTools:
         self.recall_name = _NAMES[0]
 
     def add_page(self, page: Mapping[str, Any]) -> None:
-        """Take in one page of the server's listing. Our tool changes its name only if the server has taken it."""
+        """Take in one page of the server's listing. Our tool gets the first of its names that the server leaves."""
         tools = page.get("tools")
         for tool in tools if isinstance(tools, list) else ():
             if isinstance(tool, dict) and isinstance(tool.get("name"), str):
                 self.schemas[tool["name"]] = tool.get("outputSchema")
-        if self.recall_name in self.schemas:
-            spare = (*_NAMES, *(f"{_NAMES[-1]}_{number}" for number in range(2, len(self.schemas) + 3)))
-            self.recall_name = next(name for name in spare if name not in self.schemas)
+        self.recall_name = next((name for name in _NAMES if name not in self.schemas), _NAMES[-1])
         self.is_complete = self.is_complete or not page.get("nextCursor")
 
     def announce(self, page: Mapping[str, Any]) -> dict[str, Any]:
@@ -99,34 +97,19 @@ class ServerTools:
         return {**page, "tools": [*page["tools"], tool]}
 
 
-@dataclass(frozen=True, slots=True)
-class _Draft:
-    """A text to record, and its bounded form if it is long."""
-
-    text: str
-    short: BoundedResult | None = None
-
-    def show(self, ref: str) -> str:
-        """What the host gets for it, with its ref."""
-        return self.text if self.short is None else self.short.at(ref).text
-
-
 class Keeper:
-    """The results of one wrapped server. Its methods block, and may be called from any thread."""
+    """The results of one wrapped server. Its methods block; only one of them may run at a time."""
 
     def __init__(self, settings: KeeperSettings) -> None:
         self.settings = settings
         self.meter = Meter()
         self._session: Session | None = None
         self._earlier: dict[str, EarlierResult] = {}
-        self._lock = threading.Lock()
 
     def close(self) -> None:
         """Close the session."""
-        with self._lock:
-            if self._session is not None:
-                self._session.close()
-                self._session = None
+        if self._session is not None:
+            self._session.close()
 
     def is_long(self, result: Mapping[str, Any]) -> bool:
         """Whether a result may cost more than the budget. A token is at least one byte."""
@@ -142,12 +125,11 @@ class Keeper:
                 raise InputError(f"{call.name} needs a ref, such as s12.2, or a query, as text")
             if not isinstance(offset, int):
                 raise InputError("offset must be a whole number")
-            with self._lock:
-                session = self._open()
-                if ref:
-                    blocks = format_recalled(session, ref, offset, raw=True, tool=call.name)
-                else:
-                    blocks = format_hits(session, query, _HITS, offset, tool=call.name)
+            session = self._open()
+            if ref:
+                blocks = format_recalled(session, ref, offset, raw=True, tool=call.name)
+            else:
+                blocks = format_hits(session, query, _HITS, offset, tool=call.name)
         except CtxfoldError as error:
             return {"content": [{"type": "text", "text": str(error)}], "isError": True, "resultType": "complete"}
         return {"content": [{"type": "text", "text": block.text} for block in blocks], "resultType": "complete"}
@@ -157,68 +139,38 @@ class Keeper:
 
         Raises CtxfoldError: it cannot be recorded.
         """
-        with self._lock:
-            return self._keep(call, result, tools)
-
-    def _keep(self, call: ToolCall, result: Mapping[str, Any], tools: ServerTools) -> dict[str, Any] | None:
         texts, structured, budget = _list_texts(result), result.get("structuredContent"), self.settings.budget
-        costs = [count(text) for text in texts.values()]
-        structured_text = "" if structured is None else _print(structured)
-        structured_cost = count(structured_text)
-        is_long = structured_cost > budget
-        is_repeated = is_long and _repeats(structured, list(texts.values()))
-        drafts, places = self._draft_texts(call, texts, costs, tools.recall_name)
-        if is_long and not (is_repeated or _holds_only(structured, texts)):
-            drafts.append(self._draft(call, structured_text, budget, tools.recall_name))
-        refs = self._commit(call, drafts)
-        shown = {place: drafts[number].show(refs[number]) for place, number in places.items()}
+        shown, room = texts, share_budget([*map(count, texts.values())], budget)
+        if room < LEAST:  # too many to shorten each: one text of them all takes the place of the first
+            shown, room = {min(texts): "\n".join(texts.values())}, budget
+        earlier = self._earlier.get(call.name) if len(texts) == 1 else None
+        results = [ToolResult(text, NOWHERE, tools.recall_name, earlier) for text in shown.values()]
+        shorter = [shorten_result(each, call.need, room) for each in results]
+        is_long = structured is not None and count(_print(structured)) > budget
+        is_repeated = is_long and _repeats(structured, texts.values())
+        if is_long and not is_repeated:
+            results.append(ToolResult(_print(structured), NOWHERE, tools.recall_name))
+            shorter.append(shorten_result(results[-1], call.need, budget))
+        refs = self._commit(call, results, shorter)
         answer = dict(result)
         if texts:
+            blocks = {place: short.at(ref).text for place, short, ref in zip(shown, shorter, refs, strict=False)}
             answer["content"] = [
-                {**block, "text": shown[place]} if place in shown else block
+                {**block, "text": blocks[place]} if place in blocks else block
                 for place, block in enumerate(result["content"])
-                if place in shown or place not in texts
+                if place in blocks or place not in texts
             ]
-        passes_whole = False
         if is_repeated and tools.is_complete and tools.schemas.get(call.name) is None:
             del answer["structuredContent"]
         elif is_long:
             known = dict(zip(texts.values(), refs, strict=False))
             short = self._shorten_structured(structured, call, known, refs[-1], tools)
-            passes_whole = short is None
             answer["structuredContent"] = structured if short is None else short
-        shown_cost = sum(map(count, shown.values()))
-        self.meter.add(
-            call.name,
-            max(sum(costs), structured_cost),
-            max(shown_cost, structured_cost if passes_whole or not is_long else 0),
-            passes_whole,
-        )
-        if len(texts) == 1 and sum(map(len, texts.values())) <= _MAX_EARLIER:
-            self._earlier[call.name] = EarlierResult(next(iter(texts.values())), refs[0])
+        if len(texts) == 1 and len(results[0].text) <= _MAX_EARLIER:
+            self._earlier[call.name] = EarlierResult(results[0].text, refs[0])
+        if self.settings.measure:
+            self.meter.add(call.name, _measure_cost(result), _measure_cost(answer))
         return None if answer == result or self.settings.measure else answer
-
-    def _draft_texts(
-        self, call: ToolCall, texts: Mapping[int, str], costs: Sequence[int], tool: str
-    ) -> tuple[list[_Draft], dict[int, int]]:
-        """The texts within the budget, and which of them stays at which place of the result.
-
-        If there are too many to bound each, one text of them all takes the place of the first.
-        """
-        shares = share_budget(costs, self.settings.budget, LEAST)
-        if shares is None:
-            alone = [_Draft(text) for text in texts.values()]
-            joined = self._draft(call, "\n".join(texts.values()), self.settings.budget, tool)
-            return [*alone, joined], {min(texts): len(alone)}
-        earlier = self._earlier.get(call.name) if len(texts) == 1 else None
-        drafts = [
-            _Draft(text) if share >= cost else self._draft(call, text, share, tool, earlier)
-            for text, share, cost in zip(texts.values(), shares, costs, strict=True)
-        ]
-        return drafts, {place: number for number, place in enumerate(texts)}
-
-    def _draft(self, call: ToolCall, text: str, budget: int, tool: str, earlier: EarlierResult | None = None) -> _Draft:
-        return _Draft(text, shorten_result(ToolResult(text, NOWHERE, tool, earlier), call.need, budget))
 
     def _shorten_structured(
         self, structured: Any, call: ToolCall, refs: Mapping[str, str], ref: str, tools: ServerTools
@@ -238,16 +190,15 @@ class Keeper:
         short = shorten_structure(structured, self.settings.budget, shorten, note)
         return short if short is not None and fits_schema(short, tools.schemas.get(call.name)) else None
 
-    def _commit(self, call: ToolCall, drafts: Sequence[_Draft]) -> list[str]:
+    def _commit(self, call: ToolCall, results: Sequence[ToolResult], shorter: Sequence[BoundedResult]) -> list[str]:
         """Record texts as results of a call. Returns their refs. Views of the session show the host's form."""
         if self.settings.measure:
-            return [NOWHERE for _ in drafts]
+            return [NOWHERE for _ in results]
         session = self._open()
         step = session.record_step(calls=[{"name": call.name, "args": dict(call.arguments), "id": call.id}])
-        shown = [None if draft.short is None else draft.short.body for draft in drafts]
         return [
-            str(session.record_result(step, call.id, draft.text, shown=body))
-            for draft, body in zip(drafts, shown, strict=True)
+            str(session.record_result(step, call.id, each.text, shown=None if short.form == "whole" else short.body))
+            for each, short in zip(results, shorter, strict=True)
         ]
 
     def _open(self) -> Session:
@@ -260,25 +211,23 @@ _RECALL_ARGUMENTS: tuple[tuple[str, Any], ...] = (("ref", ""), ("query", ""), ("
 
 
 class Meter:
-    """Counts tokens of results as they came, and as they were passed on or would have been."""
+    """Counts tokens of results as they came, and as they would have been passed on."""
 
     def __init__(self) -> None:
-        self._rows: dict[str, list[int]] = {"all": [0, 0, 0, 0]}
+        self._rows: dict[str, list[int]] = {"all": [0, 0, 0]}
 
-    def add(self, tool: str, raw: int, shown: int, passes_whole: bool) -> None:
-        """Count one result. `passes_whole`: it is long, and its schema permits nothing shorter."""
+    def add(self, tool: str, raw: int, shown: int) -> None:
+        """Count one result."""
         for name in (tool, "all"):
-            row = self._rows.get(name, [0, 0, 0, 0])
-            self._rows[name] = [old + new for old, new in zip(row, (1, raw, shown, passes_whole), strict=True)]
+            row = self._rows.get(name, [0, 0, 0])
+            self._rows[name] = [old + new for old, new in zip(row, (1, raw, shown), strict=True)]
 
     def describe(self) -> str:
         """A line for each tool, the largest first, and one for all."""
         rows = sorted(self._rows.items(), key=lambda item: (item[0] == "all", -item[1][1]))
         return "\n".join(
-            f"{name}: {counted(results, 'result')}, {raw} tokens, {shown} bounded"
-            + (f" ({100 * shown / raw:.1f} %)" if raw else "")
-            + (f", {counted(whole, 'long one')} whole" if whole else "")
-            for name, (results, raw, shown, whole) in rows
+            f"{name}: {counted(results, 'result')}, {raw} tokens, {shown} bounded ({100 * shown / max(raw, 1):.1f} %)"
+            for name, (results, raw, shown) in rows
         )
 
 
@@ -292,41 +241,25 @@ def _list_texts(result: Mapping[str, Any]) -> dict[int, str]:
     }
 
 
-def share_budget(costs: Sequence[int], budget: int, least: int) -> list[int] | None:
-    """What each text may cost within a budget: a short one its cost, long ones equal shares of the rest.
+def share_budget(costs: Sequence[int], budget: int) -> int:
+    """The most that each of some texts may cost: those above an equal share divide what the others leave."""
+    short = [cost for cost in costs if cost <= budget // len(costs)]
+    return (budget - sum(short)) // max(len(costs) - len(short), 1)
 
-    None if a long one would get less than `least`.
-    """
-    order = sorted(range(len(costs)), key=lambda place: costs[place])
-    shares = [0] * len(costs)
-    left = budget
-    for number, place in enumerate(order):
-        share = left // (len(costs) - number)
-        shares[place] = min(costs[place], share)
-        if shares[place] < costs[place] and share < least:
-            return None
-        left -= shares[place]
-    return shares
+
+def _measure_cost(result: Mapping[str, Any]) -> int:
+    """The tokens of a result for a host that reads the texts or the structure, whichever are more."""
+    return max(sum(map(count, _list_texts(result).values())), count(_print(result.get("structuredContent", ""))))
 
 
 def _print(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _repeats(structured: Any, texts: Sequence[str]) -> bool:
-    """Whether a structure is the JSON of one of the texts."""
-    for text in texts:
-        try:
-            if json.loads(text) == structured:
-                return True
-        except (ValueError, RecursionError):
-            continue
-    return False
-
-
-def _holds_only(structured: Any, texts: Mapping[int, str]) -> bool:
-    """Whether a structure only holds texts of the same result."""
-    return isinstance(structured, dict) and all(value in texts.values() for value in structured.values())
+def _repeats(structured: Any, texts: Collection[str]) -> bool:
+    """Whether a structure holds nothing but texts of the same result, or is the JSON of one."""
+    is_made_of_texts = isinstance(structured, dict) and all(value in texts for value in structured.values())
+    return is_made_of_texts or any(strictly(text) == structured for text in texts)
 
 
 def fits_schema(value: Any, schema: Any) -> bool:
@@ -352,11 +285,9 @@ def shorten_structure(structured: Any, budget: int, shorten: Callable[[str], str
         return value
     if not isinstance(value, dict) or _NOTE_KEY in value:
         return None
-    longest = _measure_lists(value)
-    while longest > _MIN_ITEMS:
-        longest = max(longest // 2, _MIN_ITEMS)
+    for most in _LIST_SIZES:
         cuts: list[str] = []
-        short = {_NOTE_KEY: "", **_cut_lists(value, longest, cuts)}
+        short = {_NOTE_KEY: "", **_cut_lists(value, most, cuts)}
         short[_NOTE_KEY] = f"{'; '.join(cuts[:4])}. {note}"
         if count(_print(short)) <= budget:
             return short
@@ -373,13 +304,6 @@ def _shorten_texts(value: Any, most: int, shorten: Callable[[str], str]) -> Any:
             return [_shorten_texts(item, most, shorten) for item in value]
         case _:
             return value
-
-
-def _measure_lists(value: Any) -> int:
-    """The number of items of the longest list in a value."""
-    items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    own = len(value) if isinstance(value, list) else 0
-    return max([own, *map(_measure_lists, items)])
 
 
 def _cut_lists(value: Any, most: int, cuts: list[str], name: str = "") -> Any:

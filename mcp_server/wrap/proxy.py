@@ -1,39 +1,27 @@
-"""Serves a host in place of one MCP server: the SDK's JSON-RPC server before its client, with results kept in between.
+"""Serves a host in place of one MCP server: passes lines on as they are, and records what the server's tools return.
 
-Requests and notifications pass by name and under their own ids, so methods that the SDK does not know pass too. A line
-that cannot be parsed (bytes that are not UTF-8, JSON nested too deep) passes as it is, and so does its answer.
+Only the answers to `tools/call` and `tools/list` change. A line that cannot be parsed (bytes that are not UTF-8, JSON
+nested too deep) passes as well, and so does a method that no SDK knows.
 """
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import Any, NoReturn, cast
+from typing import Any, NoReturn
 from uuid import uuid4
 
 import anyio
+import anyio.abc
 import anyio.to_thread
-from mcp.shared.dispatcher import CallOptions, coerce_request_id
-from mcp.shared.exceptions import MCPError
-from mcp.shared.jsonrpc_dispatcher import JSONRPCDispatcher
-from mcp.shared.message import SessionMessage
-from mcp_types import CONNECTION_CLOSED, PARSE_ERROR, ErrorData, JSONRPCError, RequestId
+from anyio.streams.memory import MemoryObjectSendStream
+from mcp_types import CONNECTION_CLOSED, PARSE_ERROR
 
 from ctxfold.errors import CtxfoldError
-from mcp_server.transport.stdio import Pipes, ServerEnding, leave, scan_envelope, watch_parent
-from mcp_server.wrap.ends import (
-    CLOSE_SECONDS,
-    GONE,
-    LineStream,
-    RequestHeaders,
-    ServerProcess,
-    WrapTarget,
-    connect_url,
-    explain_group,
-    open_host,
-    start_server,
-)
+from mcp_server.transport.stdio import Pipes, parse_line, run_until_end
+from mcp_server.wrap.ends import CLOSE_SECONDS, GONE, WrappedServer, WrapTarget, connect_server, explain_group
 from mcp_server.wrap.keeper import Keeper, ServerTools, ToolCall
 
 _KEEP_SECONDS = 10.0
@@ -46,9 +34,9 @@ _FAILED = 3
 """The exit code if the server cannot be reached."""
 _OWN = "ctxfold-wrap"
 """The start of the ids of our own requests."""
-_CANCELLED = "notifications/cancelled"
-_CLOSED_TEXT = "Connection closed"
-"""The SDK's words for a connection that ended."""
+
+Message = Mapping[str, Any]
+"""A JSON-RPC message."""
 
 
 def run_wrap(target: WrapTarget, keeper: Keeper, pipes: Pipes) -> NoReturn:
@@ -57,27 +45,8 @@ def run_wrap(target: WrapTarget, keeper: Keeper, pipes: Pipes) -> NoReturn:
     The exit code is 0 when the host is gone, 1 when the server ended first, 3 when it cannot be reached, and 128 + n
     after signal n.
     """
-    leave(anyio.run(_run, target, keeper, pipes))
-
-
-async def _run(target: WrapTarget, keeper: Keeper, pipes: Pipes) -> int:
-    ending, codes = ServerEnding(), list[int]()
-    with ending.on_signals():
-        async with anyio.create_task_group() as tasks:
-
-            async def leave_when_asked() -> None:
-                codes.append(await ending.wait())
-                tasks.cancel_scope.cancel()
-
-            tasks.start_soon(leave_when_asked)
-            tasks.start_soon(watch_parent, ending)
-            codes.append(await Proxy(target, keeper, pipes).run())
-            tasks.cancel_scope.cancel()
-    if keeper.settings.measure:
-        warn(keeper.meter.describe())
-    with anyio.move_on_after(1):
-        await anyio.to_thread.run_sync(keeper.close, abandon_on_cancel=True)
-    return codes[0]
+    proxy = Proxy(target, keeper, pipes)
+    run_until_end(proxy.run, proxy.close)
 
 
 def warn(text: str) -> None:
@@ -92,218 +61,179 @@ class Proxy:
     def __init__(self, target: WrapTarget, keeper: Keeper, pipes: Pipes) -> None:
         self._target = target
         self._keeper = keeper
+        self._pipes = pipes
         self._tools = ServerTools()
-        self._headers = RequestHeaders()
-        self._host_lines = open_host(pipes)
-        self._host = _make_dispatcher(self._host_lines)
-        self._process: ServerProcess | None = None
-        self._server: JSONRPCDispatcher
+        self._server: WrappedServer | None = None
         self._connected = anyio.Event()
         self._ended = anyio.Event()
-        self._end_text = ""
-        self._forwarded: dict[RequestId, tuple[Any, anyio.CancelScope]] = {}
-        self._answering = 0
+        self._unanswered: dict[str | int, Message] = {}
+        self._own: dict[str | int, MemoryObjectSendStream[Message]] = {}
         self._is_host_gone = False
         self._is_stuck = False
-        self._one_at_a_time = anyio.CapacityLimiter(1)
+        self._keeping = anyio.Lock()
+        self._writing = anyio.Lock()
 
     async def run(self) -> int:
         """Serve until either side is gone. Returns the exit code."""
         code = 0
         async with anyio.create_task_group() as tasks:
-            server_scope = anyio.CancelScope()
-
-            async def serve_host() -> None:
-                with suppress(*GONE):
-                    await self._host.run(self._answer_host, self._notify_server)
-                self._is_host_gone = True
-                with anyio.move_on_after(CLOSE_SECONDS):
-                    await self._close_server()
-                server_scope.cancel()
-
-            tasks.start_soon(serve_host)
-            with server_scope:
-                code = await self._serve_server()
-                if not self._is_host_gone:
-                    warn(self._end_text)
-                with anyio.move_on_after(_KEEP_SECONDS):
-                    while self._answering:  # noqa: ASYNC110 - the SDK's tasks report their end to nobody
-                        await anyio.sleep(0.01)
+            async with anyio.create_task_group() as answers:  # those under way are given before the end
+                tasks.start_soon(self._read_host, tasks.cancel_scope, answers)
+                code = await self._read_server(answers)
             tasks.cancel_scope.cancel()
         return 0 if self._is_host_gone else code
 
-    async def _close_server(self) -> None:
-        """Let a server that we started end by itself."""
-        await self._connected.wait()
-        if self._process is not None:
-            await self._process.close()
-            await self._ended.wait()
+    async def close(self) -> None:
+        """End the server and close the session."""
+        if self._keeper.settings.measure:
+            warn(self._keeper.meter.describe())
+        if self._server is not None:
+            await self._server.kill()
+        if not self._is_stuck:
+            await anyio.to_thread.run_sync(self._keeper.close)
 
-    async def _serve_server(self) -> int:
-        """Connect to the server and serve it until it ends. Returns the exit code that its end means."""
-        code = _FAILED
+    async def _read_host(self, serving: anyio.CancelScope, answers: anyio.abc.TaskGroup) -> None:
+        """Pass the host's lines on until it is gone, then let the server end. Calls of our tool are answered here."""
+        with suppress(*GONE):
+            while line := await anyio.to_thread.run_sync(self._pipes.reader.readline, abandon_on_cancel=True):
+                message = parse_line(line)
+                call = _read_call(message)
+                if call is not None and call.name == self._tools.recall_name:
+                    answers.start_soon(self._recall, message, line)
+                elif line.strip():
+                    await self._send(line, message)
+        self._is_host_gone = True
+        with anyio.move_on_after(CLOSE_SECONDS):
+            await self._connected.wait()
+            if self._server is not None:
+                await self._server.close()
+            await self._ended.wait()
+        serving.cancel()
+
+    async def _send(self, line: bytes, message: Message) -> None:
+        """Send a line to the server. The answer to a request that it never gets is given when the server has ended."""
+        await self._connected.wait()
+        number = message.get("id")
+        if "method" in message and isinstance(number, str | int):
+            self._unanswered[number] = message
+        with suppress(*GONE):
+            if self._server is not None and not await self._server.send(line.rstrip(b"\r\n")):
+                await self._refuse(number, PARSE_ERROR, "this is no JSON-RPC message, so it cannot be sent over HTTP")
+
+    async def _read_server(self, answers: anyio.abc.TaskGroup) -> int:
+        """Pass the server's lines on until it ends, then refuse what it left open. Returns the exit code that means."""
+        code, reason = _FAILED, ""
         try:
-            async with connect_url(self._target) if self._target.url else start_server(self._target) as server:
-                if isinstance(server, ServerProcess):
-                    self._process = server
-                    self._server = _make_dispatcher(server.lines)
-                    self._host_lines.pass_on, server.lines.pass_on = server.lines.write, self._pass_to_host
-                else:
-                    self._server, self._host_lines.pass_on = JSONRPCDispatcher(*server), self._refuse_line
-                async with anyio.create_task_group() as tasks:
-                    await tasks.start(self._server.run, self._ask_host, self._notify_host)
-                    self._connected.set()
-                self._end_text = f"the connection to {self._target.url} ended"
-                if isinstance(server, ServerProcess):
-                    self._end_text = await server.end()
-            code = 1
+            async with connect_server(self._target) as self._server:
+                self._connected.set()
+                async for line in self._server.read_lines():
+                    await self._pass_line(line.rstrip(b"\r\n"), answers)
+                code, reason = 1, await self._server.end()
         except* (CtxfoldError, OSError, *GONE) as failed:
-            self._end_text = explain_group(failed)
+            reason = explain_group(failed)
         self._connected.set()
         self._ended.set()
+        if not self._is_host_gone:
+            warn(reason)
+        for number in tuple(self._unanswered):
+            await self._refuse(number, CONNECTION_CLOSED, reason)
         return code
 
-    async def _answer_host(self, context: Any, method: str, params: Mapping[str, Any] | None) -> dict[str, Any]:
-        """Answer a request of the host: ourselves if it is a call of our tool, else with the server's answer."""
-        self._answering += 1
-        try:
-            call = _read_call(context.request_id, params) if method == "tools/call" else None
-            if call is not None and call.name == self._tools.recall_name:
-                await self._list_tools(params)
-                if call.name == self._tools.recall_name:  # the server has no tool of that name
-                    return await self._recall(call)
-            result = await self._forward(context, method, params)
-            self._headers.learn(result)
-            if method == "tools/list":
-                self._tools.add_page(result)
-                return self._tools.announce(result)
-            if call is not None and "content" in result:
-                return await self._keep(call, result, params)
-            return result
-        finally:
-            self._answering -= 1
+    async def _pass_line(self, line: bytes, answers: anyio.abc.TaskGroup) -> None:
+        """Pass a line of the server on. What changes in it, or must be recorded first, is done meanwhile."""
+        message = parse_line(line)
+        number, result = message.get("id"), message.get("result")
+        request: Message = {}
+        if "method" not in message and isinstance(number, str | int):
+            if number in self._own:
+                self._own.pop(number).send_nowait(message)
+                return
+            request = self._unanswered.pop(number, {})
+        call = _read_call(request)
+        if call is not None and isinstance(result, dict) and "content" in result:
+            answers.start_soon(self._keep, call, request, message, line)
+        elif request.get("method") == "tools/list" and isinstance(result, dict):
+            self._tools.add_page(result)
+            await self._answer(message | {"result": self._tools.announce(result)})
+        elif line:
+            await self._write(line)
 
-    async def _forward(self, context: Any, method: str, params: Mapping[str, Any] | None) -> dict[str, Any]:
-        """The server's result. Raises MCPError: the server's error, or how it ended."""
-        await self._connected.wait()
-        key = coerce_request_id(context.request_id)
-        scope = anyio.CancelScope()
-        self._forwarded[key] = (context, scope)
-        result: dict[str, Any] = {}
-        try:
-            with scope:
-                result = await self._send(context.request_id, method, params)
-        finally:
-            self._forwarded.pop(key, None)
-        return result
-
-    async def _send(self, number: RequestId, method: str, params: Mapping[str, Any] | None) -> dict[str, Any]:
-        """Send a request to the server. Raises MCPError: the server's error, or how it ended."""
-        expected = self._process.lines.expected if self._process else set[RequestId]()
-        expected.add(coerce_request_id(number))
-        try:
-            if self._ended.is_set():
-                raise MCPError(CONNECTION_CLOSED, self._end_text)
-            options: CallOptions = {"request_id": number, "headers": self._headers.make(method, params)}
-            return await self._server.send_raw_request(method, params, options)
-        except MCPError as error:
-            if error.code != CONNECTION_CLOSED or error.message != _CLOSED_TEXT:
-                raise
-            await self._ended.wait()
-            raise MCPError(CONNECTION_CLOSED, self._end_text) from error
-        finally:
-            expected.discard(coerce_request_id(number))
-
-    async def _ask_host(self, context: Any, method: str, params: Mapping[str, Any] | None) -> dict[str, Any]:
-        """Pass a request of the server on to the host."""
-        key = coerce_request_id(context.request_id)
-        self._host_lines.expected.add(key)
-        try:
-            return await self._host.send_raw_request(method, params, {"request_id": context.request_id})
-        finally:
-            self._host_lines.expected.discard(key)
-
-    async def _notify_host(self, _context: Any, method: str, params: Mapping[str, Any] | None) -> None:
-        if method != _CANCELLED:  # the SDK ends the request, and so cancels the one that was passed on
-            await self._host.notify(method, params)
-
-    async def _notify_server(self, _context: Any, method: str, params: Mapping[str, Any] | None) -> None:
-        await self._connected.wait()
-        if method != _CANCELLED and not self._ended.is_set():
-            await self._server.notify(method, params, {"headers": self._headers.make(method, params)})
-
-    async def _pass_to_host(self, line: bytes) -> None:
-        """Pass on a line of the server that could not be parsed. If it answers a request, the wait for it ends."""
-        number = scan_envelope(line.decode("utf-8", "replace"))[1]
-        context, scope = self._forwarded.get(coerce_request_id(number or ""), (None, None))
-        if context is not None and scope is not None:
-            context.cancel_requested.set()
-            scope.cancel()
-        await self._host_lines.write(line)
-
-    async def _refuse_line(self, line: bytes) -> None:
-        """Refuse a line of the host that could not be parsed: HTTP carries no such line."""
-        number = scan_envelope(line.decode("utf-8", "replace"))[1]
-        error = ErrorData(code=PARSE_ERROR, message="this is no JSON-RPC message, so it cannot be sent over HTTP")
-        await self._host_lines.send(SessionMessage(JSONRPCError(jsonrpc="2.0", id=number, error=error)))
-
-    async def _list_tools(self, params: Mapping[str, Any] | None) -> None:
-        """Ask the server for its tools if the host has not, in the host's protocol. Without an answer we go on."""
-        if self._tools.is_complete:
-            return
-        meta = dict((params or {}).get("_meta") or {})
-        meta.pop("progressToken", None)
-        asked: dict[str, Any] = {"_meta": meta} if meta else {}
-        with anyio.move_on_after(_LIST_SECONDS), suppress(MCPError):
-            for _ in range(_MAX_PAGES):
-                page = await self._send(f"{_OWN}-{uuid4().hex}", "tools/list", asked)
-                self._headers.learn(page)
-                self._tools.add_page(page)
-                if not page.get("nextCursor"):
-                    return
-                asked["cursor"] = page["nextCursor"]
-
-    async def _keep(self, call: ToolCall, result: dict[str, Any], params: Mapping[str, Any] | None) -> dict[str, Any]:
-        """Record a result and bound it before it is passed on. It passes as it is if anything of ours fails."""
+    async def _keep(self, call: ToolCall, request: Message, answer: dict[str, Any], line: bytes) -> None:
+        """Record a result and bound it, then pass it on. It passes as it is if anything of ours fails."""
+        result = answer["result"]
         if self._keeper.is_long(result):
-            await self._list_tools(params)
-        return await self._work(lambda: self._keeper.keep(call, result, self._tools)) or result
+            await self._list_tools(request)
+        short = await self._work(lambda: self._keeper.keep(call, result, self._tools))
+        await (self._write(line) if short is None else self._answer(answer | {"result": short}))
 
-    async def _recall(self, call: ToolCall) -> dict[str, Any]:
+    async def _recall(self, request: Message, line: bytes) -> None:
+        """Answer a call of our tool; pass it on if the server has a tool of that name."""
+        await self._list_tools(request)
+        call = _read_call(request)
+        if call is None or call.name != self._tools.recall_name:
+            await self._send(line, request)
+            return
         result = await self._work(lambda: self._keeper.recall(call))
         if result is None:
-            raise MCPError(CONNECTION_CLOSED, "the kept results cannot be read at the moment: try again")
-        return result
+            await self._refuse(request["id"], CONNECTION_CLOSED, "the kept results cannot be read now: try again")
+        else:
+            await self._answer({"jsonrpc": "2.0", "id": request["id"], "result": result})
+
+    async def _list_tools(self, request: Message) -> None:
+        """Ask the server for its tools if the host has not, in the host's protocol. Without an answer we go on."""
+        meta = request["params"].get("_meta")
+        kept = (
+            {name: value for name, value in meta.items() if name != "progressToken"} if isinstance(meta, dict) else {}
+        )
+        params: dict[str, Any] = {"_meta": kept} if kept else {}
+        with anyio.move_on_after(_LIST_SECONDS):
+            for _ in range(0 if self._tools.is_complete else _MAX_PAGES):
+                number = f"{_OWN}-{uuid4().hex}"
+                self._own[number], answers = anyio.create_memory_object_stream[Message](1)
+                asked = {"jsonrpc": "2.0", "id": number, "method": "tools/list", "params": params}
+                await self._send(json.dumps(asked).encode(), {})
+                page = (await answers.receive()).get("result")
+                if not isinstance(page, dict):
+                    return
+                self._tools.add_page(page)
+                if self._tools.is_complete:
+                    return
+                params["cursor"] = page["nextCursor"]
 
     async def _work(self, work: Callable[[], dict[str, Any] | None]) -> dict[str, Any] | None:
-        """Do work in a thread, one piece after another. None, and a warning, if it fails or takes too long."""
-        if self._is_stuck:
-            return None
-
-        def attempt() -> dict[str, Any] | None:
+        """Do work of the keeper in a thread, one piece after another. None, and a warning, if it fails or hangs."""
+        async with self._keeping:
+            if self._is_stuck:
+                return None
             try:
-                return work()
+                with anyio.fail_after(_KEEP_SECONDS):
+                    return await anyio.to_thread.run_sync(work, abandon_on_cancel=True)
+            except TimeoutError:
+                self._is_stuck = True  # the thread still holds the session
+                warn(f"keeping a result took more than {_KEEP_SECONDS:g} s: results pass as they are from now on")
             except Exception as error:  # noqa: BLE001 - the host gets what the server said, whatever fails here
                 warn(f"a result passes as it is: {type(error).__name__}: {' '.join(str(error).split())[:300]}")
-                return None
-            finally:
-                self._is_stuck = False
+            return None
 
-        done: dict[str, Any] | None = None
-        with anyio.move_on_after(_KEEP_SECONDS) as patience:
-            done = await anyio.to_thread.run_sync(attempt, abandon_on_cancel=True, limiter=self._one_at_a_time)
-        if patience.cancelled_caught:
-            self._is_stuck = True
-            warn(f"keeping a result took more than {_KEEP_SECONDS:g} s: results pass as they are until it is done")
-        return done
+    async def _refuse(self, number: object, code: int, message: str) -> None:
+        await self._answer({"jsonrpc": "2.0", "id": number, "error": {"code": code, "message": message}})
 
+    async def _answer(self, message: Message) -> None:
+        await self._write(json.dumps(message).encode())
 
-def _read_call(number: RequestId, params: Mapping[str, Any] | None) -> ToolCall | None:
-    name, arguments = (params or {}).get("name"), (params or {}).get("arguments")
-    if not isinstance(name, str):
-        return None
-    return ToolCall(name, arguments if isinstance(arguments, dict) else {}, str(number))
+    async def _write(self, line: bytes) -> None:
+        """Write a line to the host."""
+        async with self._writing:
+            with suppress(*GONE):
+                await anyio.to_thread.run_sync(self._pipes.writer.write, line + b"\n")
+                await anyio.to_thread.run_sync(self._pipes.writer.flush)
 
 
-def _make_dispatcher(stream: LineStream) -> JSONRPCDispatcher:
-    return JSONRPCDispatcher(cast("Any", stream), cast("Any", stream))
+def _read_call(message: Message) -> ToolCall | None:
+    """The call of a tool in a request; None for any other message."""
+    match message:
+        case {"id": str() | int() as number, "method": "tools/call", "params": {"name": str(name), **rest}}:
+            arguments = rest.get("arguments")
+            return ToolCall(name, arguments if isinstance(arguments, dict) else {}, str(number))
+        case _:
+            return None

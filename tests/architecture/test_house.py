@@ -100,7 +100,6 @@ def listed_words(tree: ast.Module) -> Iterator[list[str]]:
 
 
 def test_no_language_words_in_product() -> None:
-    """No rule of the product reads a language: only what guards, and what a format names, is listed word by word."""
     data = {path.suffix for package in PACKAGES for path in (ROOT / package).rglob("*") if path.is_file()}
     assert data <= {".py", ".pyc", ".typed", ".md", ".js", ".html", ".sql", ".json", ".gz", ""}, "a data file of words"
     found = {

@@ -19,7 +19,7 @@ from typing import Any
 
 import anyio
 
-import browser_agent.agent.run as run_module
+import browser_agent.agent.steps as steps_module
 from browser_agent.actions import ActionResult, ExtractValues, Find, Navigate, Outcome, PageAction, Read
 from browser_agent.actions.perform import perform
 from browser_agent.agent.agent import BrowserAgent
@@ -125,11 +125,7 @@ async def _observe(window: Window, url: str, word: str) -> dict[str, Observation
 
 @dataclass
 class Bill:
-    """Tokens of the requests of one run by how they are charged.
-
-    Attributes:
-        rewritten: requests that did not read all that the one before had put into the cache.
-    """
+    """Tokens of the requests of one run by how they are charged."""
 
     requests: list[int] = field(default_factory=list)
     read: int = 0
@@ -221,11 +217,11 @@ async def price(pages: Pages, stream: str, steps: int, budget: int) -> tuple[Bil
     model = PricedModel(script)
     outcomes: list[Outcome] = []
 
-    async def keep_outcome(window: Window, actions: Sequence[PageAction], need: str | None = None) -> Outcome:
+    async def keep_outcome(window: Window, actions: Sequence[PageAction], need: str | None = None, **_: Any) -> Outcome:
         outcomes.append(await pages.perform(window, actions, need))
         return outcomes[-1]
 
-    vars(run_module)["perform"] = keep_outcome
+    vars(steps_module)["perform"] = keep_outcome
     pages.begin()
     limits = RunLimits(steps=steps + 5, seconds=3600)
     async with BrowserAgent(model, budget, limits, keeping=Keeping(f"{stream}-{steps}", ":memory:")) as agent:
@@ -248,12 +244,7 @@ def main() -> int:
     for stream in chosen.streams:
         for steps in chosen.steps:
             ours, theirs = anyio.run(price, pages, stream, steps, chosen.budget)
-            ratio, bar, largest, name = (
-                ours.cost / theirs.cost,
-                BARS.get(steps, 1.0),
-                max(ours.requests),
-                f"{stream} {steps}",
-            )
+            ratio, bar, largest = ours.cost / theirs.cost, BARS.get(steps, 1.0), max(ours.requests)
             tokens = (("read", ours.read), ("written", ours.written), ("full", ours.full), ("output", ours.output))
             share = ", ".join(f"{kind} {number / steps:,.0f}" for kind, number in tokens)
             print(
@@ -261,8 +252,8 @@ def main() -> int:
                 f"largest {largest:,} (bar {most:,}); rewritten {ours.rewritten}",
                 flush=True,
             )
-            bars.require(ratio <= bar, f"{name}: {ratio:.3f} of append-only")
-            bars.require(largest <= most, f"{name}: a request of {largest:,} tokens")
+            bars.require(ratio <= bar, f"{stream} {steps}: {ratio:.3f} of append-only")
+            bars.require(largest <= most, f"{stream} {steps}: a request of {largest:,} tokens")
     return bars.finish()
 
 

@@ -37,26 +37,22 @@ class ViewCompactor:
     def compact(self, turns: Sequence[Any], round_num: int = 1, budget_chars: int | None = None) -> Any:
         """Return the view. The turns are recorded in the first round; later rounds bring only the view itself."""
         if self._session is None:
-            self._budget = self._find_budget(turns, budget_chars or 1)
+            self._budget = find_budget(turns, budget_chars or 1)
             self._session = record_turns(turns, self._budget)
         self._session.consolidate(self._budget)
         context = importlib.import_module("compaction_kit.compacted").CompactedContext
         return context(self._session.view(self._budget).text, self.name, round_num)
 
-    def _find_budget(self, turns: Sequence[Any], characters: int) -> int:
-        """Return the largest budget in tokens whose view has at most so many characters."""
-        low, high = LEAST_BUDGET, max(LEAST_BUDGET, characters)
-        while low < high:
-            middle = (low + high + 1) // 2
-            with record_turns(turns, middle) as session:
-                fits = len(session.view(middle).text) <= characters
-            low, high = (middle, high) if fits else (low, middle - 1)
-        return low
 
-    def close(self) -> None:
-        """Close the session."""
-        if self._session is not None:
-            self._session.close()
+def find_budget(turns: Sequence[Any], characters: int) -> int:
+    """Return the largest budget in tokens whose view has at most so many characters."""
+    low, high = LEAST_BUDGET, max(LEAST_BUDGET, characters)
+    while low < high:
+        middle = (low + high + 1) // 2
+        with record_turns(turns, middle) as session:
+            fits = len(session.view(middle).text) <= characters
+        low, high = (middle, high) if fits else (low, middle - 1)
+    return low
 
 
 def record_turns(turns: Sequence[Any], budget: int) -> Session:
@@ -73,20 +69,16 @@ def record_turns(turns: Sequence[Any], budget: int) -> Session:
 
 def make_sessions(seeds: int) -> Iterator[tuple[str, list[tuple[Any, Any]]]]:
     """Yield the kit's sets by name: pairs of a session and its canaries, None where the kit has them built in."""
-    build_seeded = importlib.import_module("compaction_kit.session").build_seeded_session
-    build_random = importlib.import_module("compaction_kit.corpus").build_random_session
-    build_generated = importlib.import_module("compaction_kit.generated").build_generated_session
-    yield "seeded", [(build_seeded(), None)]
-    yield "random", [build_random(seed) for seed in range(1, seeds + 1)]
-    yield "generated", [build_generated(seed) for seed in range(1, seeds + 1)]
+    yield "seeded", [(importlib.import_module("compaction_kit.session").build_seeded_session(), None)]
+    for kind, module in (("random", "corpus"), ("generated", "generated")):
+        build = getattr(importlib.import_module(f"compaction_kit.{module}"), f"build_{kind}_session")
+        yield kind, [build(seed) for seed in range(1, seeds + 1)]
 
 
 def measure(session: Any, canaries: Any, share: float, rounds: int) -> list[float]:
     """Return the share of the canaries that survived after each round."""
     run = importlib.import_module("compaction_kit.runner").run_conformance
-    compactor = ViewCompactor()
-    done = run(session, compactor, rounds=rounds, canaries=canaries, budget_fraction=share)
-    compactor.close()
+    done = run(session, ViewCompactor(), rounds=rounds, canaries=canaries, budget_fraction=share)
     return [fmean(one.survived.values()) for one in done.rounds]
 
 
@@ -104,10 +96,8 @@ def main() -> int:
         for share in chosen.shares:
             kept = [measure(session, canaries, share, chosen.rounds) for session, canaries in sessions]
             means = [fmean(each) for each in zip(*kept, strict=True)]
-            print(
-                f"{name:<10} {len(kept):>3} sessions at {share:.0%}: {', '.join(f'{mean:.2f}' for mean in means)}",
-                flush=True,
-            )
+            rounds = ", ".join(f"{mean:.2f}" for mean in means)
+            print(f"{name:<10} {len(kept):>3} sessions at {share:.0%}: {rounds}", flush=True)
             bars.require(min(means) == means[0], f"{name} at {share:.0%} loses canaries after the first round")
     return bars.finish()
 

@@ -140,15 +140,15 @@ class Soak:
             self._end(0)
         wrong = self._tally.wrong
         wrong += [f"bare error: {bare.read_text()[-600:]}" for bare in self._folder.glob("bare-*")]
+        store = str(self.store)
         try:
-            with Session.open("soak", store=str(self.store), create=False) as session:
-                wrong += [f"s{n} is wrong" for n, text in self.kept.items() if session.recall(f"s{n}.3").text != text]
-                views = [session.view(budget) for budget in BUDGETS]
-            verify_session("soak", store=str(self.store))
-            with Session.open("soak", store=str(self.store), create=False) as session:
-                for view, budget in zip(views, BUDGETS, strict=True):
-                    wrong += ["a view is above its budget"] * (view.tokens > budget)
-                    wrong += ["two readers see different views"] * (session.view(budget).text != view.text)
+            with Session.open("soak", store=store, create=False) as first:
+                wrong += [f"s{n} is wrong" for n, text in self.kept.items() if first.recall(f"s{n}.3").text != text]
+                verify_session("soak", store=store)
+                with Session.open("soak", store=store, create=False) as second:
+                    for view, budget in [(first.view(budget), budget) for budget in BUDGETS]:
+                        wrong += ["a view is above its budget"] * (view.tokens > budget)
+                        wrong += ["two readers see different views"] * (second.view(budget).text != view.text)
         except CtxfoldError as error:
             wrong.append(f"{type(error).__name__}: {error}")
 

@@ -8,8 +8,8 @@ A conversation interleaves recorded dialogues, two messages of each in turn, wit
 checkpoints of a reply are the ids, numbers and addresses that it takes from earlier in its own dialogue, or the
 dialogue's `checkpoints`. Just before each message the view is made. ACT is its mean tokens, TCR the share of the
 checkpoints of each dialogue's last reply that are in it, `each` the same over all replies. Messages are placed by
-nobody (`one path`), by the decider without a model, which stays (`embedded`), by whoever knows the topics (`told`), or
-by `--model` (`model`).
+nobody (`one path`, as the decider without a model leaves them), by whoever knows the topics (`told`), or by `--model`
+(`model`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from __future__ import annotations
 import random
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
 
@@ -52,25 +52,9 @@ class TopicTurn:
     needs: frozenset[str]
     last: bool = False
 
-    @property
-    def message(self) -> str:
-        """The user's words."""
-        return self.events[0].text
 
-
-@dataclass
-class Figures:
-    """The figures of some conversations, one a message."""
-
-    tokens: list[int] = field(default_factory=list)
-    final: list[float] = field(default_factory=list)
-    each: list[float] = field(default_factory=list)
-    placed: list[bool] = field(default_factory=list)
-
-    def format(self) -> str:
-        """Format the figures in a line."""
-        shares = f"TCR {fmean(self.final):.3f}  each {fmean(self.each):.3f}  on its topic {fmean(self.placed):.2f}"
-        return f"ACT {fmean(self.tokens):6.0f}  {shares}"
+Figures = dict[str, list[float]]
+"""Figures of some conversations: `tokens`, `final`, `each` and `placed`, one a message."""
 
 
 def split_turns(recording: Recording, topic: int) -> list[TopicTurn]:
@@ -113,13 +97,11 @@ async def measure(turns: Sequence[TopicTurn], way: str, budget: int, model: Mode
             view = session.view(budget)
             shown = view.text.lower()
             held = [need in shown for need in turn.needs]
-            figures.tokens.append(view.tokens)
+            figures["tokens"].append(view.tokens)
             branches.setdefault(turn.topic, session.branch_name)
-            figures.placed.append(owners.setdefault(session.branch_name, turn.topic) == turn.topic)
-            if held:
-                figures.each.append(fmean(held))
-            if held and turn.last:
-                figures.final.append(fmean(held))
+            figures["placed"].append(owners.setdefault(session.branch_name, turn.topic) == turn.topic)
+            for name in ("each", "final") if turn.last else ("each",):
+                figures[name] += [fmean(held)] if held else []
             for event in turn.events:
                 replay.add(event)
             replay.settle()
@@ -131,10 +113,8 @@ async def place(session: Session, way: str, turn: TopicTurn, branches: dict[int,
         session.branch("switch", to=branches[turn.topic])
     elif way == "told" and branches:
         session.branch("new_topic")
-    elif way == "embedded":
-        session.branch("auto", query=turn.message)
     elif way == "model":
-        await deciders.branch(session, turn.message)
+        await deciders.branch(session, turn.events[0].text)
 
 
 def make_conversations(paths: list[Path], topics: int, most: int) -> Iterator[list[TopicTurn]]:
@@ -164,11 +144,12 @@ def main() -> int:
     made = list(make_conversations(chosen.paths, chosen.topics, chosen.conversations))
     messages = sum(map(len, made))
     print(f"{len(made)} conversations of {chosen.topics} topics, {messages} messages, budget {chosen.budget}")
-    for way in ("one path", "embedded", "told", *(["model"] if chosen.model else [])):
-        figures = Figures()
+    for way in ("one path", "told", *(["model"] if chosen.model else [])):
+        figures = Figures(tokens=[], final=[], each=[], placed=[])
         for turns in made:
             anyio.run(measure, turns, way, chosen.budget, load(chosen.model) if chosen.model else None, figures)
-        print(f"{way:10} {figures.format()}", flush=True)
+        tokens, final, each, placed = map(fmean, figures.values())
+        print(f"{way:10} ACT {tokens:6.0f}  TCR {final:.3f}  each {each:.3f}  on its topic {placed:.2f}", flush=True)
     return 0
 
 

@@ -7,16 +7,7 @@ import pytest
 
 from ctxfold import Session
 from ctxfold.errors import RefError
-from tests.support.sessions import (
-    add_result,
-    add_step,
-    add_steps,
-    in_order,
-    lines_of,
-    records,
-    ref_of,
-    texts,
-)
+from tests.support.sessions import add_result, add_step, add_steps, in_order, lines_of, records, ref_of, texts
 
 
 @pytest.mark.parametrize(
@@ -148,21 +139,7 @@ def test_numbers_and_escapes_stand_in_lines_extracts_and_hits_as_the_record_spel
     assert hit.text == ",\n".join(wanted[:3]) + ","
 
 
-@pytest.mark.parametrize(
-    "ref",
-    [
-        "s99",
-        "s0",
-        "s1:900-901",
-        "s4-s2",
-        "b99",
-        "",
-        "s1.",
-        "1",
-        "s1 s2",
-        "../s1",
-    ],
-)
+@pytest.mark.parametrize("ref", ["s99", "s0", "s1:900-901", "s4-s2", "b99", "", "s1.", "1", "s1 s2", "../s1"])
 def test_an_unknown_or_malformed_ref_is_refused_in_one_line(session: Session, ref: str) -> None:
     """A ref that names nothing raises the ref error, whose message is one line."""
     add_step(session, 1, words=48)

@@ -22,6 +22,7 @@ from tests.support.sessions import (
     add_steps,
     database_bytes,
     events,
+    one_line,
     path,
     ref_of,
     settled,
@@ -51,21 +52,7 @@ def leaks(database: Path, *secrets: str) -> list[str]:
     return found
 
 
-def test_redacting_a_record_leaves_a_tombstone_of_its_length(stored: Session) -> None:
-    """`redact(ref)`: the bytes are replaced, their number kept."""
-    text = f"The key is {SECRET}, keep it."
-    step = add_result(stored, text)
-    ref = ref_of(stored, step, text)
-    done = stored.redact(ref)
-    assert done.records == 1
-    found = stored.recall(ref).text
-    assert len(found.encode()) == len(text.encode())
-    assert SECRET not in found
-    assert "key is" not in found
-
-
 def test_redacting_a_pattern_takes_it_out_of_every_kind_of_record_and_leaves_the_rest(stored: Session) -> None:
-    """User words, prose, arguments, results, compact forms, notes and late results: the pattern goes, what stands around it stays."""
     stored.record_turn(user=f"My key: {SECRET} thanks")
     step = stored.record_step(
         explanation=f"Using {SECRET} now",
@@ -92,7 +79,6 @@ def test_redacting_a_pattern_takes_it_out_of_every_kind_of_record_and_leaves_the
 
 
 def test_a_redacted_text_is_gone_from_views_tiles_and_search(stored: Session) -> None:
-    """Tiles that quoted it, their text and their facts, lose it too."""
     add_json(stored, {"account": "ana", "token": SECRET})
     add_steps(stored, 3, first=2)
     stored.fold(summary=f"Logged in as ana with token {SECRET}.", first_step=1, last_step=2)
@@ -109,7 +95,6 @@ def test_a_redacted_text_is_gone_from_views_tiles_and_search(stored: Session) ->
 
 @pytest.mark.parametrize("by", ["pattern", "ref"])
 def test_a_redacted_text_is_gone_from_the_bytes_of_the_store(database: Path, by: str) -> None:
-    """Neither the text nor a digest of its record is left in the database or its write-ahead log."""
     whole = f"exactly {SECRET} here"
     with Session.open("trip", store=str(database)) as session:
         add_steps(session, 3)
@@ -130,7 +115,6 @@ def test_a_redacted_text_is_gone_from_the_bytes_of_the_store(database: Path, by:
     ],
 )
 def test_nothing_left_of_a_redacted_text_tells_that_it_came_back(stored: Session, text: str) -> None:
-    """No digest stays, not even in the ledger: the same text recorded later is new to the session."""
     first = add_result(stored, text)
     stored.redact(ref_of(stored, first, text))
     again = add_result(stored, text)
@@ -140,20 +124,8 @@ def test_nothing_left_of_a_redacted_text_tells_that_it_came_back(stored: Session
     assert text in texts(stored, again)
 
 
-def test_a_redacted_text_is_gone_while_the_handle_is_still_open_and_from_another_handle(database: Path) -> None:
-    """No handle goes on showing it from memory."""
-    with Session.open("trip", store=str(database)) as one, Session.open("trip", store=str(database)) as two:
-        add_result(one, f"key {SECRET}")
-        assert SECRET in settled(two)
-        one.redact(SECRET)
-        assert SECRET not in settled(one)
-        assert SECRET not in settled(two)
-        assert two.recall(query=SECRET) == []
-
-
 @pytest.mark.parametrize("by", ["pattern", "ref"])
 def test_a_redaction_does_not_come_back_through_a_handle_on_another_branch(database: Path, by: str) -> None:
-    """That handle's own head did not move: still it shows nothing of it, folds nothing of it, and commits nothing of it."""
     store = str(database)
     words = f"my password is {SECRET}"
     with Session.open("trip", store=store) as one, Session.open("trip", store=store) as two:
@@ -182,7 +154,6 @@ def test_a_redaction_does_not_come_back_through_a_handle_on_another_branch(datab
 
 
 def test_a_redaction_is_logged_without_what_it_took(stored: Session) -> None:
-    """Explicit and logged: an event of its own that does not repeat the text."""
     add_result(stored, f"key {SECRET}")
     log = len(events(stored))
     stored.redact(SECRET)
@@ -206,18 +177,14 @@ def being_read(database: Path) -> Iterator[None]:
 def test_a_removal_that_cannot_reach_the_file_yet_says_so_and_the_next_call_finishes_it(
     database: Path, monkeypatch: pytest.MonkeyPatch, then: str
 ) -> None:
-    """A read that goes on keeps the old bytes in the write-ahead log: the caller is told, and no repetition is needed."""
     store = str(database)
     monkeypatch.setattr(sqlite, "PATIENCE", 0.05)
     with Session.open("stay", store=store) as other, Session.open("trip", store=store) as handle:
         add_result(handle, f"key {SECRET}")
         add_result(other, "words of another")
         with being_read(database):
-            with pytest.raises(BusyStore) as told:
+            with pytest.raises(BusyStore, match=one_line("committed", "ctxfold doctor")):
                 handle.redact(SECRET)
-            assert "\n" not in str(told.value)
-            assert "committed" in str(told.value)
-            assert "ctxfold doctor" in str(told.value)
             assert SECRET not in settled(handle)
             assert leaks(database, SECRET) != []
         match then:
@@ -233,16 +200,14 @@ def test_a_removal_that_cannot_reach_the_file_yet_says_so_and_the_next_call_fini
 
 
 def test_a_deletion_that_cannot_reach_the_file_yet_says_so(database: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The session is gone, its bytes are not yet; whoever closes the store next takes them out."""
     store = str(database)
     monkeypatch.setattr(sqlite, "PATIENCE", 0.05)
     with Session.open("stay", store=store) as other:
         with Session.open("trip", store=store) as handle:
             add_result(handle, f"key {SECRET}")
         with being_read(database):
-            with pytest.raises(BusyStore) as told:
+            with pytest.raises(BusyStore, match=one_line("committed")):
                 ctxfold.delete_session("trip", store=store)
-            assert "committed" in str(told.value)
             assert [info.name for info in ctxfold.sessions(store)] == ["stay"]
             assert leaks(database, SECRET) != []
         ctxfold.sessions(store)
@@ -253,8 +218,6 @@ def test_a_deletion_that_cannot_reach_the_file_yet_says_so(database: Path, monke
 def test_a_redaction_interrupted_before_the_file_was_rewritten_is_finished_at_the_next_close(
     database: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is committed is remembered to be due, whatever became of the process."""
-
     def interrupted(_store: object) -> None:
         raise KeyboardInterrupt
 
@@ -274,7 +237,6 @@ def test_a_redaction_interrupted_before_the_file_was_rewritten_is_finished_at_th
 
 @pytest.mark.parametrize("by", ["pattern", "ref"])
 def test_a_redacted_text_is_gone_from_ids_keys_and_reasons(database: Path, by: str) -> None:
-    """What a host put into a call's id, an idempotency key or the reason of a decision goes too; calls stay apart and take late results."""
     with Session.open("trip", store=str(database)) as session:
         other = f"b{SECRET[1:]}"
         step = session.record_step(
@@ -299,7 +261,6 @@ def test_a_redacted_text_is_gone_from_ids_keys_and_reasons(database: Path, by: s
 
 
 def test_a_redaction_cannot_be_undone(stored: Session) -> None:
-    """What is gone is gone: undo goes to the decision before it, and the text stays away."""
     add_step(stored, 1)
     add_result(stored, f"key {SECRET}")
     stored.fold(summary="Two steps.", first_step=1, last_step=2)
@@ -309,21 +270,7 @@ def test_a_redaction_cannot_be_undone(stored: Session) -> None:
     assert path(stored) == [1, 2]
 
 
-def test_a_redaction_survives_export_and_import(stored: Session, tmp_path: Path) -> None:
-    """An export holds the tombstone, and an import of it opens."""
-    step = add_result(stored, f"key {SECRET} end")
-    add_steps(stored, 2, first=2)
-    stored.redact(SECRET)
-    ctxfold.export_session("trip", tmp_path / "out.jsonl", store=str(tmp_path / "store.db"))
-    assert SECRET.encode() not in (tmp_path / "out.jsonl").read_bytes()
-    ctxfold.import_session(tmp_path / "out.jsonl", store=str(tmp_path / "other.db"))
-    with Session.open("trip", store=str(tmp_path / "other.db")) as copy:
-        assert settled(copy) == settled(stored)
-        assert texts(copy, step) == texts(stored, step)
-
-
 def test_a_pattern_that_stands_only_in_a_summary_or_the_goal_is_redacted_there(database: Path) -> None:
-    """What a caller wrote into a fold, or said at the start, goes like what was recorded."""
     with Session.open("trip", goal=f"Log in with {SECRET}a", store=str(database)) as session:
         add_steps(session, 4)
         session.fold(summary="The key was Hyazinthe.", first_step=1, last_step=2)
@@ -337,7 +284,6 @@ def test_a_pattern_that_stands_only_in_a_summary_or_the_goal_is_redacted_there(d
 
 
 def test_redacting_a_whole_step_takes_all_its_records(stored: Session) -> None:
-    """`redact("s2")`: every record of the step, no other."""
     add_steps(stored, 3)
     kept = texts(stored, 1), texts(stored, 3)
     lengths = [len(text) for text in texts(stored, 2)]
@@ -349,26 +295,21 @@ def test_redacting_a_whole_step_takes_all_its_records(stored: Session) -> None:
 
 
 def test_a_pattern_that_matches_nothing_is_told_and_changes_nothing(stored: Session) -> None:
-    """Never silence about bytes that may still be there."""
     add_steps(stored, 2)
     before = settled(stored)
-    with pytest.raises(InputError) as refused:
+    with pytest.raises(InputError, match=one_line()):
         stored.redact("marmalade")
-    assert "\n" not in str(refused.value)
     assert settled(stored) == before
 
 
 @pytest.mark.parametrize("pattern", ["(", "[a-", "a**", "(?P<x>", "*"])
 def test_a_pattern_that_is_none_is_refused_in_one_line(stored: Session, pattern: str) -> None:
-    """A malformed expression redacts nothing."""
     add_steps(stored, 2)
-    with pytest.raises(InputError) as refused:
+    with pytest.raises(InputError, match=one_line()):
         stored.redact(pattern)
-    assert "\n" not in str(refused.value)
 
 
 def test_deleting_a_session_removes_it_from_the_list_and_opening_makes_a_new_one(database: Path) -> None:
-    """After a delete the name is free."""
     store = str(database)
     with Session.open("trip", goal="One", store=store) as session:
         add_steps(session, 3)
@@ -384,7 +325,6 @@ def test_deleting_a_session_removes_it_from_the_list_and_opening_makes_a_new_one
 
 
 def test_deleting_a_session_keeps_what_another_session_holds_too(database: Path) -> None:
-    """Entries are shared by content: only what the deleted session alone referenced goes."""
     store = str(database)
     shared, own = "a text both sessions hold " * 20, "a text only one session holds " * 20
     with Session.open("trip", store=store) as session:
@@ -405,11 +345,9 @@ def test_deleting_a_session_keeps_what_another_session_holds_too(database: Path)
 
 @pytest.mark.parametrize("name", ["nowhere", "trip2"])
 def test_an_unknown_session_cannot_be_deleted_or_exported(stored: Session, tmp_path: Path, name: str) -> None:
-    """The message is one line and names the next move."""
     store = str(tmp_path / "store.db")
-    with pytest.raises(UnknownSession) as refused:
+    with pytest.raises(UnknownSession, match=one_line()):
         ctxfold.delete_session(name, store=store)
-    assert "\n" not in str(refused.value)
     with pytest.raises(UnknownSession):
         ctxfold.export_session(name, tmp_path / "out.jsonl", store=store)
     assert not (tmp_path / "out.jsonl").exists()
@@ -442,7 +380,6 @@ USES: dict[str, Callable[[Session], object]] = {
     "redact": lambda session: session.redact("s1"),
     "plan": lambda session: session.plan(todo=["Pack"]),
     "extract": lambda session: session.extract(need="anchor"),
-    "attend": lambda session: session.maintain(),
     "refactor": lambda session: session.refactor(),
 }
 
@@ -450,15 +387,13 @@ USES: dict[str, Callable[[Session], object]] = {
 @pytest.mark.parametrize("use", USES)
 @pytest.mark.parametrize("next_name", ["trip", "stay"])
 def test_a_handle_on_a_deleted_session_says_so_and_touches_no_other(database: Path, use: str, next_name: str) -> None:
-    """Whatever is asked of it, and whoever came after under this name or another: nothing of theirs is read or written."""
     store = str(database)
     with Session.open("trip", goal="One", store=store) as handle:
         add_steps(handle, 3)
         handle.fold()
         ctxfold.delete_session("trip", store=store)
-        with pytest.raises(UnknownSession) as refused:
+        with pytest.raises(UnknownSession, match=one_line()):
             USES[use](handle)
-        assert "\n" not in str(refused.value)
         assert ctxfold.sessions(store) == []
         with Session.open(next_name, goal="Two", store=store) as other:
             add_steps(other, 2)

@@ -53,7 +53,6 @@ def turns(forms: list[str], seed: int) -> list[str]:
 def test_nearly_every_value_of_the_user_stays_in_view_for_25_turns(
     session: Session, forms: list[str], seed: int
 ) -> None:
-    """With bulky results between, consolidated at the budget as a driver would."""
     chance = random.Random(seed)
     wanted: list[str] = []
     for n, turn in enumerate(turns(forms, seed)):
@@ -73,7 +72,6 @@ def test_nearly_every_value_of_the_user_stays_in_view_for_25_turns(
 
 
 def test_a_message_that_outgrows_the_view_keeps_what_binds_in_it(session: Session) -> None:
-    """Small talk yields first, then everything but the values."""
     chatter = "I was thinking about it the whole day and could not decide what to do about any of this at all. " * 6
     for n in range(12):
         session.record_turn(user=f"{chatter}We want at most {300 + n} EUR for room Q{n}-77. {chatter}")

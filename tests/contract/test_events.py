@@ -18,6 +18,7 @@ from tests.support.sessions import (
     database_bytes,
     decisions,
     events,
+    one_line,
     prose,
     settled,
     texts,
@@ -71,7 +72,6 @@ def readable(session: Session, step: int) -> bool:
 
 
 def test_an_export_imported_elsewhere_is_the_same_session(tmp_path: Path) -> None:
-    """Export then import: every view, cover, record, branch and event as before."""
     rich(tmp_path / "one.db")
     ctxfold.export_session("trip", tmp_path / "out.jsonl", store=str(tmp_path / "one.db"))
     ctxfold.import_session(tmp_path / "out.jsonl", store=str(tmp_path / "two.db"))
@@ -88,17 +88,7 @@ def history(store: Path) -> list[tuple[object, ...]]:
         ]
 
 
-def test_an_export_of_an_import_is_byte_identical(tmp_path: Path) -> None:
-    """Replaying the events made the same revisions: the second export cannot be told from the first."""
-    rich(tmp_path / "one.db")
-    ctxfold.export_session("trip", tmp_path / "out.jsonl", store=str(tmp_path / "one.db"))
-    ctxfold.import_session(tmp_path / "out.jsonl", store=str(tmp_path / "two.db"))
-    ctxfold.export_session("trip", tmp_path / "again.jsonl", store=str(tmp_path / "two.db"))
-    assert (tmp_path / "again.jsonl").read_bytes() == (tmp_path / "out.jsonl").read_bytes()
-
-
 def test_an_import_may_take_another_name_and_both_live_in_one_store(tmp_path: Path) -> None:
-    """Names stay out of revisions: the copy reads the same under its own name."""
     store = tmp_path / "one.db"
     rich(store)
     ctxfold.export_session("trip", tmp_path / "out.jsonl", store=str(store))
@@ -112,7 +102,6 @@ def test_an_import_may_take_another_name_and_both_live_in_one_store(tmp_path: Pa
 
 
 def test_an_imported_session_goes_on(tmp_path: Path) -> None:
-    """Numbers, undo and late results go on where the original stood."""
     rich(tmp_path / "one.db")
     ctxfold.export_session("trip", tmp_path / "out.jsonl", store=str(tmp_path / "one.db"))
     ctxfold.import_session(tmp_path / "out.jsonl", store=str(tmp_path / "two.db"))
@@ -130,7 +119,6 @@ def test_an_imported_session_goes_on(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("what", ["empty", "text", "json", "binary", "missing"])
 def test_a_file_that_is_not_an_export_is_refused_and_leaves_nothing(tmp_path: Path, what: str) -> None:
-    """Not ours: one line, and no half of a session in the store."""
     bad = tmp_path / "bad.jsonl"
     match what:
         case "empty":
@@ -143,14 +131,12 @@ def test_a_file_that_is_not_an_export_is_refused_and_leaves_nothing(tmp_path: Pa
             bad.write_bytes(bytes(range(256)) * 20)
         case _:
             assert not bad.exists()
-    with pytest.raises(ImportFault) as refused:
+    with pytest.raises(ImportFault, match=one_line()):
         ctxfold.import_session(bad, store=str(tmp_path / "two.db"))
-    assert "\n" not in str(refused.value)
     assert ctxfold.sessions(str(tmp_path / "two.db")) == []
 
 
 def test_replaying_the_events_gives_every_revision_again(database: Path) -> None:
-    """Replay decides nothing again: from the events alone, each revision to the byte, redactions and all."""
     rich(database)
     with Session.open("trip", store=str(database)) as session:
         made = len(events(session))
@@ -161,7 +147,6 @@ def test_replaying_the_events_gives_every_revision_again(database: Path) -> None
 
 
 def test_history_is_in_order_limited_and_typed(session: Session) -> None:
-    """Each event has its number, kind, decider, branch, steps and time; a limit gives the newest."""
     add_steps(session, 3)
     session.fold(summary="Two pages.", first_step=1, last_step=2)
     session.branch("create", at=2, to="other")
@@ -177,7 +162,6 @@ def test_history_is_in_order_limited_and_typed(session: Session) -> None:
 
 
 def test_each_decision_is_one_event_and_a_refused_one_is_none(session: Session) -> None:
-    """Atomic: a fold is one event; one that is refused leaves no trace."""
     add_steps(session, 5)
     attempts: list[Callable[[], object]] = [
         lambda: session.fold(first_step=1, last_step=2),
@@ -197,7 +181,6 @@ def test_each_decision_is_one_event_and_a_refused_one_is_none(session: Session) 
 
 @pytest.mark.parametrize(("size", "bar"), [(2_200, 2.0), (200, 4.0)])
 def test_the_file_stays_within_its_bar_of_the_raw_log(database: Path, size: int, bar: float) -> None:
-    """File ≤ 2x the raw log for entries of 2 kB and more, ≤ 4x for small ones, past the fixed cost of an empty store."""
     with Session.open("trip", store=str(database)) as session:
         session.record_reply("first")
     empty = len(database_bytes(database))
@@ -212,7 +195,6 @@ def test_the_file_stays_within_its_bar_of_the_raw_log(database: Path, size: int,
 
 
 def test_entries_of_the_same_bytes_are_kept_once(database: Path) -> None:
-    """Entries are content-addressed: the same page recorded thirty times costs about one."""
     page = prose(7, words=4_000)
     with Session.open("trip", store=str(database)) as session:
         add_result(session, page)
@@ -224,7 +206,6 @@ def test_entries_of_the_same_bytes_are_kept_once(database: Path) -> None:
 
 
 def test_the_folds_of_a_long_session_do_not_copy_it(database: Path) -> None:
-    """Revisions share what did not change: a hundred folds of a long session grow the file by their own text."""
     with Session.open("trip", store=str(database)) as session:
         add_steps(session, 200, words=64)
     before = len(database_bytes(database))

@@ -78,7 +78,6 @@ def test_the_export_has_a_line_of_every_kind(lines: list[str]) -> None:
 
 
 def test_what_was_not_altered_is_taken_in(lines: list[str], tmp_path: Path) -> None:
-    """Line ends of another system, and none after the last line, alter nothing."""
     (tmp_path / "in.jsonl").write_bytes("\r\n".join(lines).encode())
     ctxfold.import_session(tmp_path / "in.jsonl", store=str(tmp_path / "two.db"))
     ctxfold.export_session("trip", tmp_path / "again.jsonl", store=str(tmp_path / "two.db"))
@@ -115,7 +114,6 @@ def other(value: object) -> object:
 
 
 def test_any_value_of_any_kind_of_line_that_was_altered_is_found(lines: list[str], tmp_path: Path) -> None:
-    """The seal holds every byte before it: each field of the first line of each kind, changed by itself."""
     firsts = {kind_of(line): at for at, line in reversed(list(enumerate(lines)))}
     for kind, at in firsts.items():
         tree = json.loads(lines[at])
@@ -166,7 +164,6 @@ ALTERED: dict[str, Callable[[list[Tree]], None]] = {
 
 @pytest.mark.parametrize("what", ALTERED)
 def test_an_export_that_was_sealed_anew_is_held_to_its_events(lines: list[str], tmp_path: Path, what: str) -> None:
-    """Anybody can compute the seal, but all other rows must follow from the events."""
     trees = [json.loads(line) for line in lines[:-1]]
     assert accepted(resealed(trees), tmp_path / "sound")
     ALTERED[what](trees)
@@ -174,7 +171,6 @@ def test_an_export_that_was_sealed_anew_is_held_to_its_events(lines: list[str], 
 
 
 def test_the_newest_event_cannot_be_left_out(lines: list[str], tmp_path: Path) -> None:
-    """With the branch put where it was before: the note that the event made is too much."""
     trees = [json.loads(line) for line in lines[:-1]]
     newest = find(trees, "event")
     trees = [tree for tree in trees if tree.get("event") is not newest]
@@ -222,7 +218,6 @@ for file in sys.argv[2:]:
 
 
 def test_a_small_file_cannot_claim_much_memory_or_time(lines: list[str], tmp_path: Path) -> None:
-    """What it claims is checked before it is used: neither a gigabyte nor a second is needed to refuse it."""
     files: list[str] = []
     for at, claims in enumerate(CLAIMS.values()):
         trees = [json.loads(line) for line in lines[:-1]]
@@ -239,7 +234,6 @@ def test_a_small_file_cannot_claim_much_memory_or_time(lines: list[str], tmp_pat
 def test_the_export_of_a_damaged_session_holds_what_still_reads_and_names_the_rest(
     lines: list[str], tmp_path: Path
 ) -> None:
-    """It is not taken for a whole one."""
     (tmp_path / "in.jsonl").write_text("\n".join(lines), "utf-8")
     store, out = tmp_path / "two.db", tmp_path / "out.jsonl"
     ctxfold.import_session(tmp_path / "in.jsonl", store=str(store))
@@ -268,7 +262,6 @@ def test_a_format_that_is_not_known_is_refused_with_the_next_move(
 
 
 def test_a_store_whose_rows_part_from_its_events_does_not_verify(database: Path) -> None:
-    """What an import is held to, a store is held to by `verify_session`."""
     with Session.open("trip", goal="Lisbon", store=str(database)) as session:
         add_steps(session, 3)
         session.fold("Two pages.", 1, 2)
@@ -284,7 +277,6 @@ def test_a_store_whose_rows_part_from_its_events_does_not_verify(database: Path)
 
 
 def test_two_halves_of_a_pair_stay_two(tmp_path: Path) -> None:
-    """Wherever they are said, and through a restart, a redaction, an export and an import: they do not become one character, and replay holds."""
     store, copy = str(tmp_path / "one.db"), str(tmp_path / "two.db")
     with Session.open("trip", goal=f"Plan {PAIR}", store=store) as session:
         session.record_turn(f"Find {PAIR}")

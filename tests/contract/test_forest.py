@@ -46,7 +46,6 @@ def wandering(session: Session) -> Session:
     ],
 )
 def test_a_message_moves_nothing_by_itself(wandering: Session, words: str) -> None:
-    """Auto continues, always: no event, no branch, whatever the words are."""
     before, log = wandering.tree(), len(events(wandering))
     moved = wandering.branch("auto", query=words)
     assert (moved.action, moved.branch, moved.tip) == ("continue", "leak", 4)
@@ -54,7 +53,6 @@ def test_a_message_moves_nothing_by_itself(wandering: Session, words: str) -> No
 
 
 def test_the_branches_are_ranked_by_likeness_to_a_message(wandering: Session) -> None:
-    """Values that a caller may decide by: every branch that holds anything, the most alike first."""
     for words, best in (
         ("Which station near Umeda, the room for 95 euros?", "osaka"),
         ("Is Nishijin a quiet neighbourhood?", "main"),
@@ -141,21 +139,7 @@ def test_a_constraint_said_on_one_branch_stands_in_the_view_of_every_other(wande
         assert "9000 euros" in wandering.view(1_000).text
 
 
-def test_what_is_redacted_elsewhere_leaves_every_view(tmp_path: Path) -> None:
-    store = str(tmp_path / "store.db")
-    with Session.open("trip", store=store) as session, Session.open("trip", store=store) as other:
-        tell(session, "My card is 4929-1111-2222 and the trip goes to Kyoto for 6 days.")
-        session.branch("new_topic")
-        tell(session, LEAK)
-        other.branch("switch", to=session.branch_name)
-        assert "4929-1111" in other.view(2_000).text
-        session.redact("s1.1")
-        assert "4929-1111" not in session.view(2_000).text
-        assert "4929-1111" not in other.view(2_000).text
-
-
 def test_a_revised_goal_stands_on_its_branch_and_is_told_alike_everywhere(database: Path) -> None:
-    """Notes are part of a branch's revision: a handle, the list of sessions and a report all say what the branch says that a handle begins on."""
     store = str(database)
     with Session.open("trip", goal="Lisbon", store=store) as session:
         session.record_turn("Hello")

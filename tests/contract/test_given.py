@@ -13,7 +13,7 @@ import ctxfold
 from ctxfold import CtxfoldError, Session, verify_session
 from ctxfold.cli.report import report_session
 from ctxfold.errors import InputError, RefError
-from ctxfold.session.open import is_of_type
+from ctxfold.session.handle import is_of_type
 
 HUGE = 10**5_000
 """A number that Python does not write out."""
@@ -35,6 +35,9 @@ METHODS: Mapping[str, Mapping[str, Any]] = {
     "record_result": {"step": 2, "call_id": "c", "text": "late"},
     "fold": {"summary": "so", "first_step": 1, "last_step": 2},
     "consolidate": {"budget": 900},
+    "remember": {"memory": {"facts": "so"}, "upto": 2, "budget": 900},
+    "find_due": {"budget": 900},
+    "mark": {"text": "so", "steps": [1]},
     "branch": {"action": "create"},
     "view": {"budget": 900},
     "recall": {"ref": "s1"},
@@ -43,8 +46,7 @@ METHODS: Mapping[str, Mapping[str, Any]] = {
     "redact": {"what": "car", "names": True},
     "plan": {"summary": "so", "todo": ["buy it"], "constraints": ["no diesel"], "decisions": ["it is the red one"]},
     "extract": {"need": "car", "budget": 400},
-    "named": {"besides": "so", "room": 90},
-    "maintain": {"budget": 900},
+    "list_named": {"besides": "so", "room": 90},
     "refactor": {"operator": "attention_anchor"},
     "keep_refused": {"what": "fold", "replies": [("so", "too long")]},
 }
@@ -101,7 +103,6 @@ def test_a_value_of_another_type_is_refused_and_commits_nothing(name: str, sessi
 
 
 def test_every_public_call_is_tried() -> None:
-    """A call without arguments has none to check; messages have a suite of their own."""
     methods = {
         name
         for name, method in inspect.getmembers(Session, callable)

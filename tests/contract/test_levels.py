@@ -152,12 +152,12 @@ def test_what_is_edited_stands_in_full_for_longer_than_what_is_read_and_the_user
 
 def test_a_caller_sets_when_and_how_far_a_session_folds(tmp_path: Path) -> None:
     sizes: list[int] = []
-    for name, settings in (("usual", FoldSettings()), ("early", FoldSettings(high=0.5, low=0.3, full=0.1))):
+    for name, settings in (("usual", FoldSettings()), ("early", FoldSettings(at=0.5, to=0.3))):
         with Session.open(name, store=str(tmp_path / "store.db"), settings=settings) as session:
             sizes.append(max(dialogue(session, 60, 8_000)))
     assert sizes[1] <= 0.5 * 8_000 < sizes[0]
-    with pytest.raises(InputError, match="low below high"):
-        FoldSettings(high=0.5)
+    with pytest.raises(InputError, match="0 < to < at"):
+        FoldSettings(at=0.5)
 
 
 def test_a_fold_keeps_call_and_result_together(session: Session) -> None:

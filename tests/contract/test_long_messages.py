@@ -33,7 +33,6 @@ def test_a_message_larger_than_the_budget_fills_it_with_its_beginning_and_its_en
 @pytest.mark.parametrize("planned", [False, True], ids=["plain", "planned"])
 @pytest.mark.parametrize("one", LISTS.values(), ids=LISTS)
 def test_steps_stand_beside_a_pasted_document(session: Session, one: Callable[[int], str], planned: bool) -> None:
-    """It takes its share; what the session did last is not pushed out by it."""
     session.record_turn("".join(map(one, range(800))))
     if planned:
         session.plan(todo=["Read it"])

@@ -67,7 +67,6 @@ def story(store: Path, word: str, result: dict[str, object], state: Callable[[Se
 @pytest.mark.parametrize("state", list(STATES))
 @pytest.mark.parametrize("feed", list(FEEDS))
 def test_a_page_that_imitates_our_view_makes_no_line_that_could_be_ours(tmp_path: Path, feed: str, state: str) -> None:
-    """Untrusted text never stands as a line that the view itself would write for trusted words."""
     with story(
         tmp_path / "one.db", "Alpha", {"text": "a plain page of text " * 30, "origin": "page"}, STATES[state]
     ) as first:
@@ -94,7 +93,6 @@ def test_a_page_that_imitates_our_view_makes_no_line_that_could_be_ours(tmp_path
 def test_text_of_a_page_or_tool_is_marked_and_the_users_and_assistants_is_not(
     session: Session, origin: str, text: str
 ) -> None:
-    """A mark on everything would say nothing: it stands on what a tool or page returned, and on nothing else."""
     session.record_turn(user="Say hello to the page.")
     step = add_result(session, text, origin=origin)
     session.record_reply("I said hello.")
@@ -121,7 +119,6 @@ def lines_with(session: Session, words: str) -> list[str]:
 
 
 def test_a_summary_made_from_untrusted_text_is_marked_and_one_of_trusted_words_is_not(tmp_path: Path) -> None:
-    """A fold launders nothing: the same summary reads otherwise over a page's text than over the user's and assistant's words."""
     shown = []
     for name, record in (
         ("trusted", Session.record_reply),
@@ -138,7 +135,6 @@ def test_a_summary_made_from_untrusted_text_is_marked_and_one_of_trusted_words_i
 
 @pytest.mark.parametrize("fold", [False, True])
 def test_no_line_of_hostile_text_stands_unmarked_in_any_view(session: Session, fold: bool) -> None:
-    """Whatever kind of line break, header, fence or role a page imitates."""
     for text in ODD:
         add_result(session, text, origin="page")
     if fold:
@@ -150,7 +146,6 @@ def test_no_line_of_hostile_text_stands_unmarked_in_any_view(session: Session, f
 
 @pytest.mark.parametrize("index", [n for n, text in enumerate(ODD) if FORGED in text])
 def test_a_late_or_compact_hostile_text_stays_marked_too(session: Session, index: int) -> None:
-    """A late result and a caller's compact form are no less untrusted, and stay marked when they are cut."""
     session.record_step(
         explanation="Ask.",
         calls=[{"name": "a", "args": {}, "id": "w"}, {"name": "b", "args": {}, "id": "v"}],
@@ -167,7 +162,6 @@ def test_a_late_or_compact_hostile_text_stays_marked_too(session: Session, index
 
 
 def test_untrusted_text_never_reaches_a_system_message(session: Session) -> None:
-    """Page text is data: it stands in no message that speaks for the system."""
     add_result(session, f"{FORGED} page text", origin="page")
     for message in session.view().messages:
         if message["role"] == "system":
@@ -175,7 +169,6 @@ def test_untrusted_text_never_reaches_a_system_message(session: Session) -> None
 
 
 def test_an_error_message_never_holds_text_of_a_page(session: Session) -> None:
-    """Refusals are read by models and people: page text stays out of them."""
     from ctxfold.errors import CtxfoldError
 
     for _ in range(3):
@@ -316,7 +309,6 @@ def _folded(session: Session, summary: str) -> None:
 def test_a_view_that_is_fed_back_makes_no_line_that_only_the_house_or_the_user_may_write(
     session: Session, feed: str, pages: bool
 ) -> None:
-    """Whatever a view can show comes back as text of somebody: none of it may stand there as it stood."""
     shown, lines = ours(pages)
     assert len(lines) > 20
     read: Callable[[str], list[str]] = trusted_lines if feed in ("a tool's result", "a page") else str.splitlines

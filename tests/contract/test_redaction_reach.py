@@ -80,7 +80,6 @@ def everywhere(database: Path) -> str:
 
 
 def test_nothing_of_a_redacted_value_is_left_in_any_file(everywhere: str, database: Path, tmp_path: Path) -> None:
-    """Names of session, branches and topics, ids, keys, reasons, notes, events, tiles, the register: no byte of it, nor in an export."""
     with Session.open(f"trip-{SLUG}", store=everywhere) as session:
         assert SLUG.encode() in database_bytes(database)
         done = session.redact("Kq2-Zz&Yy7.{1,2}live/42")
@@ -101,7 +100,6 @@ def test_nothing_of_a_redacted_value_is_left_in_any_file(everywhere: str, databa
 
 
 def test_a_redacted_value_is_gone_in_common_encodings(database: Path) -> None:
-    """Each alone, and in a table that must stay one."""
     store = str(database)
     with Session.open("trip", store=store) as session:
         session.record_turn(user=f"The key: {SECRET}")
@@ -125,7 +123,6 @@ def test_a_redacted_value_is_gone_in_common_encodings(database: Path) -> None:
 
 
 def test_a_ref_says_which_copies_it_leaves(stored: Session) -> None:
-    """It takes its words where they stand as they are, in names too, and says that encodings are left to the value itself."""
     text = f"the key {SLUG}"
     step = stored.record_turn(user=text).step
     stored.branch("create", to="side")
@@ -135,7 +132,6 @@ def test_a_ref_says_which_copies_it_leaves(stored: Session) -> None:
 
 
 def test_names_that_nobody_chose_and_names_that_are_to_stay_are_left(stored: Session) -> None:
-    """`main` is no quotation; and a caller may keep the names, as a run does whose session goes by its own."""
     stored.record_turn(user="the main hall, harbor-42")
     stored.branch("create", to="harbor-42")
     stored.redact("harbor-42", names=False)

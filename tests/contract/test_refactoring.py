@@ -23,7 +23,6 @@ def steps_of(session: Session) -> dict[int, list[str]]:
 
 
 def test_a_clean_history_is_left_alone_and_nothing_is_committed(session: Session) -> None:
-    """None is the usual answer: not a byte of the view changes, and no event is written."""
     clean(session)
     before, log = settled(session), events(session)
     done = session.refactor()
@@ -36,7 +35,6 @@ def test_a_clean_history_is_left_alone_and_nothing_is_committed(session: Session
 
 
 def test_a_call_that_fails_three_times_is_pruned_with_what_it_told(session: Session) -> None:
-    """One tile of status failed in place of the failures before the latest; the error's values, the user's words and the latest step stand."""
     clean(session)
     session.record_turn(user="Yes, refund W-2003.")
     first, *_, latest = failing(session, 4)
@@ -56,7 +54,6 @@ def test_a_call_that_fails_three_times_is_pruned_with_what_it_told(session: Sess
 
 
 def test_without_a_text_fact_rectify_refuses_and_says_what_to_give(session: Session) -> None:
-    """What is true is for a host or a model to say."""
     clean(session)
     done = session.refactor("fact_rectify")
     assert done.refused
@@ -68,36 +65,25 @@ def test_without_a_text_fact_rectify_refuses_and_says_what_to_give(session: Sess
 
 
 @pytest.mark.parametrize(
-    "planted",
-    [
-        "W-9999",
-        "999.99 EUR",
-        "mia.li@example.org",
-        "2031-11-21",
-        "s77",
-        "QXZKJP",
-        '"never damaged"',
-    ],
+    "planted", ["W-9999", "999.99 EUR", "mia.li@example.org", "2031-11-21", "s77", "QXZKJP", '"never damaged"']
 )
 @pytest.mark.parametrize("operator", ["state_abstract", "noise_filter", "cognitive_boosting", "attention_anchor"])
-def test_an_id_number_or_name_the_history_does_not_have_is_refused(
+def test_an_id_number_or_name_the_history_does_not_have_is_marked(
     session: Session, operator: str, planted: str
 ) -> None:
-    """The history stays as it was, and the event says why without the invented value."""
     clean(session)
-    before = settled(session)
     done = session.refactor(operator, text=f"{GOOD} It concerns {planted}.")
-    assert not done.applied
-    assert done.refused
-    assert done.reason
-    assert settled(session) == before
-    event = session.history()[0]
-    assert event.kind == "routed"
-    assert planted not in event.cause
+    assert done.applied, done.reason
+    (value,) = done.values
+    assert value in planted
+    assert value in done.why
+    marked = "".join(settled(session).split())  # a view may wrap the text
+    assert f"Itconcerns{planted}[notinthelog].".replace(" ", "") in marked.replace(
+        "[notinthelog]EUR", "EUR[notinthelog]"
+    )
 
 
 def test_a_true_text_of_a_host_takes_the_place_of_the_steps_and_keeps_their_facts(session: Session) -> None:
-    """The prose yields; every row with a value that the text does not say stands."""
     clean(session)
     session.record_turn(user="Yes please.")
     done = session.refactor("state_abstract", text=GOOD)
@@ -111,7 +97,6 @@ def test_a_true_text_of_a_host_takes_the_place_of_the_steps_and_keeps_their_fact
 
 
 def test_key_info_is_the_last_of_the_view_and_a_thought_stands_before_it(session: Session) -> None:
-    """Both are insertions: not a byte of the cover changes. A newer one takes the place of the one before."""
     clean(session)
     session.plan(todo=["refund W-2003"])
     before = settled(session)
@@ -131,7 +116,6 @@ def test_key_info_is_the_last_of_the_view_and_a_thought_stands_before_it(session
 
 
 def test_repeats_can_be_filtered_and_nothing_else_goes(session: Session) -> None:
-    """Steps that show what stood before yield; every value still stands."""
     session.record_turn(user="Look at all of them.")
     for order in (*ORDERS, *ORDERS):
         look_up(session, order)
@@ -147,7 +131,6 @@ def test_repeats_can_be_filtered_and_nothing_else_goes(session: Session) -> None
 
 
 def test_a_constraint_last_shown_long_ago_is_anchored(session: Session) -> None:
-    """The user's words come back at the end, with their ref."""
     session.record_turn(user="Find a flat in Porto. It must not cost more than 900 EUR.")
     session.plan(constraints=["It must not cost more than 900 EUR."])
     for at in range(30):
@@ -159,7 +142,6 @@ def test_a_constraint_last_shown_long_ago_is_anchored(session: Session) -> None:
 
 @pytest.mark.parametrize("operator", OPERATORS)
 def test_every_operator_can_be_undone_and_redone_to_the_byte(database: Path, operator: Operator) -> None:
-    """Before and after are shown, and stand again in another process."""
     with Session.open("trip", goal="Refund", store=str(database)) as session:
         faulty(session)
         before, log = settled(session), steps_of(session)
@@ -194,7 +176,6 @@ def faulty(session: Session) -> None:
 
 
 def test_redaction_reaches_notes_and_superseded_values(database: Path) -> None:
-    """What refactorings left is masked like everything else, in the file too."""
     with Session.open("trip", store=str(database)) as session:
         look_up(session, "W-2001", status="pending-7731", note="left with the porter at the side entrance of the house")
         session.fold(summary="W-2001 has status pending-7731.", first_step=1, last_step=1)
@@ -208,7 +189,6 @@ def test_redaction_reaches_notes_and_superseded_values(database: Path) -> None:
 
 
 def test_refactorings_are_bounded_in_depth_and_number(session: Session) -> None:
-    """However often it is asked for: what was refactored three times, and a path with its fill, is left as it is."""
     clean(session)
     said = []
     for at in range(40):
@@ -230,7 +210,6 @@ def test_refactorings_are_bounded_in_depth_and_number(session: Session) -> None:
 
 
 def test_high_water_is_that_of_the_budget_it_is_for(session: Session) -> None:
-    """A cover that fills one view is far from filling another; every fact of what is abstracted stands."""
     session.record_turn(user="Look at many.")
     for at in range(40):
         found = {"order_id": f"W-{7000 + at}", "total": 10.5 + at}

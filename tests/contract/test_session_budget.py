@@ -4,13 +4,11 @@ from pathlib import Path
 
 import pytest
 
-import ctxfold
 from ctxfold import Session
 from ctxfold.errors import BudgetError
 
 
 def test_a_session_has_the_default_budget_until_another_is_noted(database: Path) -> None:
-    """Every handle sees what was noted last, those that were open before too."""
     with Session.open("trip", store=str(database)) as first, Session.open("trip", store=str(database)) as second:
         assert first.budget == second.budget == 8_000
         first.set_budget(3_000)
@@ -20,18 +18,7 @@ def test_a_session_has_the_default_budget_until_another_is_noted(database: Path)
 
 
 def test_a_budget_below_the_least_is_refused_and_changes_nothing(session: Session) -> None:
-    """The least is the view's own."""
     session.set_budget(3_000)
     with pytest.raises(BudgetError):
         session.set_budget(1)
     assert session.budget == 3_000
-
-
-def test_the_budget_goes_with_an_export(tmp_path: Path, database: Path) -> None:
-    """An imported session is the one that was exported."""
-    with Session.open("trip", store=str(database)) as session:
-        session.set_budget(3_000)
-    ctxfold.export_session("trip", tmp_path / "trip.jsonl", store=str(database))
-    ctxfold.import_session(tmp_path / "trip.jsonl", store=str(database), name="other")
-    with Session.open("other", store=str(database), create=False) as session:
-        assert session.budget == 3_000

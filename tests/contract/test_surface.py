@@ -11,11 +11,10 @@ import pytest
 import ctxfold
 from ctxfold import CtxfoldError, Session, View
 from ctxfold.errors import InputError, SessionNameError, StoreError
-from tests.support.sessions import add_step, add_steps, settled
+from tests.support.sessions import add_step, add_steps, one_line, settled
 
 
 def test_everything_public_is_named_documented_and_importable() -> None:
-    """`__all__` holds the public names, each with a docstring, each a member."""
     assert {"Session", "View", "CtxfoldError", "sessions", "delete_session", "export_session", "import_session"} <= set(
         ctxfold.__all__
     )
@@ -25,8 +24,6 @@ def test_everything_public_is_named_documented_and_importable() -> None:
 
 
 def test_the_defaults_of_the_surface_are_as_published() -> None:
-    """Calls written against the published signatures keep their meaning."""
-
     def defaults(method: Callable[..., object]) -> dict[str, object]:
         return {
             name: parameter.default
@@ -44,7 +41,6 @@ def test_the_defaults_of_the_surface_are_as_published() -> None:
 
 
 def test_the_default_store_is_the_configured_one_and_private(ctxfold_home: Path) -> None:
-    """No store named: the file under the home, readable by its owner alone."""
     with Session.open("trip") as session:
         add_step(session, 1)
     from ctxfold.config import default_store
@@ -59,7 +55,6 @@ def test_the_default_store_is_the_configured_one_and_private(ctxfold_home: Path)
 
 
 def test_a_store_may_be_named_by_path_or_url(database: Path) -> None:
-    """The same file either way."""
     with Session.open("trip", store=str(database)) as session:
         add_step(session, 1)
     with Session.open("trip", store=f"sqlite:///{database}") as session:
@@ -70,15 +65,13 @@ def test_a_store_may_be_named_by_path_or_url(database: Path) -> None:
 def test_a_store_of_an_unknown_kind_is_refused_in_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, store: str
 ) -> None:
-    """A URL that no adapter serves is told so, never taken for a file's name; a bare word is one."""
     monkeypatch.chdir(tmp_path)
     if "://" not in store:
         Session.open("trip", store=store).close()
         assert (tmp_path / store).is_file()
         return
-    with pytest.raises(StoreError) as refused:
+    with pytest.raises(StoreError, match=one_line()):
         Session.open("trip", store=store)
-    assert "\n" not in str(refused.value)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -88,38 +81,20 @@ def test_a_store_of_an_unknown_kind_is_refused_in_one_line(
 def test_an_address_that_is_no_path_is_refused_in_one_line_and_makes_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, store: str
 ) -> None:
-    """SQLite's own `file:` would be taken for a folder's name; no path holds a NUL."""
     monkeypatch.chdir(tmp_path)
     for use in (lambda: Session.open("trip", store=store), lambda: ctxfold.sessions(store)):
-        with pytest.raises(InputError) as refused:
+        with pytest.raises(InputError, match=one_line("sqlite:///")):
             use()
-        assert "\n" not in str(refused.value)
-        assert "sqlite:///" in str(refused.value)
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "",
-        "-trip",
-        "a b",
-        "x" * 65,
-        "trip/one",
-        "trip.db",
-        "\x00",
-    ],
-)
+@pytest.mark.parametrize("name", ["", "-trip", "a b", "x" * 65, "trip/one", "trip.db", "\x00"])
 def test_a_session_name_outside_the_pattern_is_refused_in_one_line(database: Path, name: str) -> None:
-    """Names match `[a-z0-9][a-z0-9-]{0,63}`; nothing is made for another."""
-    with pytest.raises(SessionNameError) as refused:
+    with pytest.raises(SessionNameError, match=one_line("a-z")):
         Session.open(name, store=str(database))
-    assert "\n" not in str(refused.value)
-    assert "a-z" in str(refused.value)
 
 
 def test_sessions_are_listed_with_what_they_hold(database: Path) -> None:
-    """Name, goal, steps, branches, times and bytes; an empty store lists none."""
     assert ctxfold.sessions(str(database)) == []
     with Session.open("trip", goal="Lisbon", store=str(database)) as session:
         add_steps(session, 4)
@@ -136,18 +111,15 @@ def test_sessions_are_listed_with_what_they_hold(database: Path) -> None:
 
 
 def test_a_closed_session_refuses_work_in_one_line(database: Path) -> None:
-    """Closing twice is harmless; recording after it is a typed error."""
     session = Session.open("trip", store=str(database))
     add_step(session, 1)
     session.close()
     session.close()
-    with pytest.raises(CtxfoldError) as refused:
+    with pytest.raises(CtxfoldError, match=one_line()):
         add_step(session, 2)
-    assert "\n" not in str(refused.value)
 
 
 def test_values_handed_out_are_frozen(session: Session) -> None:
-    """A view, a tile, a hit and an event are values: nobody can change what another holds."""
     add_steps(session, 4)
     tile = session.fold(first_step=1, last_step=2)
     shown = session.view()
@@ -163,7 +135,6 @@ def test_values_handed_out_are_frozen(session: Session) -> None:
 
 
 def test_what_the_caller_passed_in_may_change_afterwards(session: Session) -> None:
-    """The log holds what was said, not the caller's objects."""
     args = {"page": 1}
     calls = [{"name": "read", "args": args, "id": "c1"}]
     step = session.record_step(explanation="Read.", calls=calls, results=[{"id": "c1", "text": "one"}]).step

@@ -6,11 +6,10 @@ import pytest
 
 from ctxfold import Session
 from ctxfold.errors import BranchError, RefError, SessionNameError, UndoError
-from tests.support.sessions import WIDE, add_step, add_steps, cover, decisions, path, settled, texts
+from tests.support.sessions import WIDE, add_step, add_steps, cover, decisions, one_line, path, settled, texts
 
 
 def test_undo_and_redo_survive_a_restart(database: Path) -> None:
-    """The chain is in the store, not in the handle."""
     with Session.open("trip", store=str(database)) as first:
         add_steps(first, 4)
         first.fold(summary="One.", first_step=1, last_step=2)
@@ -29,7 +28,6 @@ def test_undo_and_redo_survive_a_restart(database: Path) -> None:
 
 
 def test_undo_takes_decisions_of_the_handles_branch_only(session: Session) -> None:
-    """A fold on one branch is not undone from another that does not have it."""
     add_steps(session, 4)
     home = session.branch_name
     session.branch("create", at=4, to="other")
@@ -44,7 +42,6 @@ def test_undo_takes_decisions_of_the_handles_branch_only(session: Session) -> No
 
 
 def test_undoing_a_fork_keeps_its_head_and_its_records(session: Session) -> None:
-    """The handle is back where it was; the branch stands in the tree with what was recorded on it."""
     add_steps(session, 4)
     home = session.branch_name
     session.branch("create", at=2, to="other")
@@ -64,7 +61,6 @@ def branches(session: Session) -> set[str]:
 
 
 def test_a_fork_copies_nothing(database: Path) -> None:
-    """Fork adds one head: fifty forks of a long log add no copy of it, in rows or bytes."""
     with Session.open("trip", store=str(database)) as session:
         add_steps(session, 150, words=320)
         raw = sum(len(text.encode()) for n in range(1, 151) for text in texts(session, n))
@@ -83,7 +79,6 @@ def size(database: Path) -> int:
 
 
 def test_both_sides_of_a_fork_keep_their_own_folds(session: Session) -> None:
-    """A fold after the fork is on its branch alone; one before it holds on both."""
     add_steps(session, 6)
     session.fold(summary="Before the fork.", first_step=1, last_step=2)
     home = session.branch_name
@@ -96,7 +91,6 @@ def test_both_sides_of_a_fork_keep_their_own_folds(session: Session) -> None:
 
 
 def test_a_new_topic_is_a_root_of_its_own_under_the_same_goal(session: Session) -> None:
-    """`branch("new_topic")`: an empty path; what was before is in the tree, not in the view."""
     add_steps(session, 3)
     home = session.branch_name
     before = session.tree()
@@ -114,17 +108,14 @@ def test_a_new_topic_is_a_root_of_its_own_under_the_same_goal(session: Session) 
 
 @pytest.mark.parametrize("at", [0, 99, -1, "s99", "s0", "nowhere", "s1.2"])
 def test_a_fork_at_a_step_that_is_not_there_is_refused(session: Session, at: int | str) -> None:
-    """Unknown fork points: refused in one line, no head added."""
     add_steps(session, 3)
-    with pytest.raises((BranchError, RefError)) as refused:
+    with pytest.raises((BranchError, RefError), match=one_line()):
         session.branch("create", at=at, to="other")
-    assert "\n" not in str(refused.value)
     assert "other" not in branches(session)
     assert session.tip == 3
 
 
 def test_a_branch_name_in_use_or_outside_the_pattern_is_refused(session: Session) -> None:
-    """Names are unique and plain."""
     add_steps(session, 2)
     with pytest.raises(BranchError):
         session.branch("create", to=session.branch_name)
@@ -134,17 +125,14 @@ def test_a_branch_name_in_use_or_outside_the_pattern_is_refused(session: Session
 
 
 def test_a_switch_to_an_unknown_branch_is_refused_naming_those_there_are(session: Session) -> None:
-    """The message names the next move: the branches to choose from."""
     add_steps(session, 2)
     session.branch("create", to="other")
-    with pytest.raises(BranchError) as refused:
+    with pytest.raises(BranchError, match=one_line("other")):
         session.branch("switch", to="nowhere")
-    assert "other" in str(refused.value)
     assert session.branch_name == "other"
 
 
 def test_redo_of_a_move_brings_back_what_was_decided_after_it(session: Session) -> None:
-    """Undo and redo walk over a move in both directions: the fold on the branch is there again, and the history says so."""
     add_steps(session, 4)
     home = session.branch_name
     session.branch("create", to="other")
@@ -160,7 +148,6 @@ def test_redo_of_a_move_brings_back_what_was_decided_after_it(session: Session) 
 
 
 def test_redo_of_a_move_leaves_what_was_decided_there_meanwhile(database: Path) -> None:
-    """Another handle folds on the branch before the move is redone: its fold stands, and is what the next undo takes back."""
     with Session.open("trip", store=str(database)) as one:
         add_steps(one, 4)
         one.branch("create", to="other")
@@ -175,7 +162,6 @@ def test_redo_of_a_move_leaves_what_was_decided_there_meanwhile(database: Path) 
 
 
 def test_notes_and_late_results_are_records_and_stay(session: Session) -> None:
-    """Only decisions are undone: a note, a reply and a late result are none."""
     add_steps(session, 2)
     slow = session.record_step(explanation="Ask.", calls=[{"name": "slow", "args": {}, "id": "w"}], results=[]).step
     session.fold(summary="Two pages.", first_step=1, last_step=2)
@@ -189,7 +175,6 @@ def test_notes_and_late_results_are_records_and_stay(session: Session) -> None:
 
 
 def test_a_long_walk_back_and_forth_ends_where_it_began(session: Session) -> None:
-    """Twenty decisions undone and redone: the same bytes at each stop."""
     add_steps(session, 21, words=96)
     stops = [settled(session)]
     for n in range(1, 21):

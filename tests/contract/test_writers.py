@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ctxfold import Session
-from ctxfold.errors import FoldError, InputError, StaleDecision
+from ctxfold.errors import FoldError, StaleDecision
 from tests.support.sessions import add_step, add_steps, cover, events, path, settled, texts
 
 
@@ -127,17 +127,6 @@ def test_an_idempotency_key_makes_a_repeated_late_result_harmless(stored: Sessio
         assert texts(again, step) == kept
     assert stored.record_result(step, "w", "a second part", key="delivery-2").step == step
     assert len(texts(stored, step)) == len(kept) + 1
-
-
-def test_a_result_without_a_call_of_that_id_in_its_step_is_refused(session: Session) -> None:
-    """A step's results answer its own calls."""
-    with pytest.raises(InputError):
-        session.record_step(
-            explanation="Mismatch.",
-            calls=[{"name": "a", "args": {}, "id": "x"}],
-            results=[{"id": "y", "text": "whose?"}],
-        )
-    assert session.tip == 0
 
 
 @pytest.mark.parametrize("again", ["two", "one"])

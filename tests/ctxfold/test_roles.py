@@ -90,7 +90,7 @@ def test_a_helping_role_without_its_key_says_so_when_it_is_asked(monkeypatch: py
         ("[models.cook]\n", "holds 'cook'"),
         ("[models.agent]\nname = 'x'\n", "holds 'name'"),
         ("[models.agent]\nmodel = 3\n", "holds 'model'"),
-        ("models = 3\n", "not a table"),
+        ("models = 3\n", "hold 'models'"),
     ],
 )
 def test_settings_that_cannot_be_read_name_what_to_mend(settings: Path, text: str, said: str):

@@ -9,7 +9,6 @@ from tests.support.wandering import in_files, wander
 
 @pytest.mark.parametrize("start", [0, 25])
 def test_random_moves_keep_a_forest_a_forest(start: int) -> None:
-    """Twenty-five seeds of fourteen moves; a failure names its seed."""
     for seed in range(start, start + 25):
         try:
             wander(seed)

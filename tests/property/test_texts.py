@@ -55,7 +55,6 @@ def check_views(session: Session) -> None:
 
 @pytest.mark.parametrize("index", range(len(ODD)))
 def test_an_odd_text_in_any_role_keeps_every_promise(index: int) -> None:
-    """Texts that have broken something like this before."""
     with Session.open("odd", goal="Read it", store=":memory:") as session:
         # The user's own words may hold anything: what is forged here is only looked for in pages.
         text = ODD[index]
@@ -78,7 +77,6 @@ def exercise_quietly(session: Session, text: str) -> None:
     [pytest.param(name, marks=[pytest.mark.long] if name == "a hundred thousand keys" else []) for name in HEAVY],
 )
 def test_a_heavy_text_is_recorded_shown_and_recalled_in_bounded_time(tmp_path: Path, name: str) -> None:
-    """The largest texts a page may return, at the least budget too."""
     text = HEAVY[name]()
     started = time.process_time()
     with Session.open("heavy", goal="Read it", store=str(tmp_path / "store.db")) as session:
@@ -98,7 +96,6 @@ def test_a_heavy_text_is_recorded_shown_and_recalled_in_bounded_time(tmp_path: P
 @settings(max_examples=60)
 @given(st.lists(hostile, min_size=1, max_size=5), st.integers(MIN_BUDGET, 3_000))
 def test_any_texts_are_recalled_exactly_and_shown_within_any_budget(said: list[str], budget: int) -> None:
-    """Invariants 2, 3 and 9 for texts of pages, as generated."""
     with Session.open("any", goal="Read", store=":memory:") as session:
         steps = [add_result(session, text, origin="page") for text in said]
         for step, text in zip(steps, said, strict=True):
@@ -113,7 +110,6 @@ def test_any_texts_are_recalled_exactly_and_shown_within_any_budget(said: list[s
 @settings(max_examples=40)
 @given(unicode_text.filter(lambda text: bool(text.strip())), st.integers(MIN_BUDGET, 600))
 def test_any_words_of_the_user_are_recalled_exactly_and_shown_within_any_budget(text: str, budget: int) -> None:
-    """The user's words too, whatever they hold, as the goal as well."""
     with Session.open("any", goal=text, store=":memory:") as session:
         assert session.goal == text.strip()
         step = session.record_turn(user=text).step
@@ -124,7 +120,6 @@ def test_any_words_of_the_user_are_recalled_exactly_and_shown_within_any_budget(
 @settings(max_examples=40)
 @given(json_text, st.integers(1, 3))
 def test_any_json_has_a_line_form_and_is_folded_without_growing(text: str, times: int) -> None:
-    """Never worse for any JSON, repeated or not; its lines are derived, its bytes exact."""
     with Session.open("json", store=":memory:") as session:
         steps = [add_result(session, text) for _ in range(times)]
         assert all(text in texts(session, step) for step in steps)
@@ -141,7 +136,6 @@ def test_any_json_has_a_line_form_and_is_folded_without_growing(text: str, times
 @settings(max_examples=40)
 @given(hostile, st.integers(-3, 60), st.integers(-3, 60))
 def test_any_line_range_gives_lines_or_a_refusal(text: str, first: int, last: int) -> None:
-    """Extracted text is a slice of the record's line form, or the range is refused."""
     with Session.open("lines", store=":memory:") as session:
         step = add_result(session, text)
         try:

@@ -142,10 +142,10 @@ class _Handler(BaseHTTPRequestHandler):
             self._page(self.owner.pages[path])
             return
         folder = self.owner.folder
-        file = (folder / path.lstrip("/")).resolve() if folder is not None else None
-        if file is not None and folder is not None and file.is_dir():
+        file = folder / path.lstrip("/") if folder is not None and ".." not in path else None
+        if file is not None and file.is_dir():
             file = file / "index.html"
-        if file is None or folder is None or not file.is_relative_to(folder.resolve()) or not file.is_file():
+        if file is None or not file.is_file():
             self._page("<title>Not found</title><p>No such page.</p>", 404)
             return
         self._send(200, file.read_bytes(), guess_type(file.name)[0] or "application/octet-stream", {})

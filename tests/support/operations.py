@@ -1,4 +1,4 @@
-"""Random operations on a session beside a plain model of what must hold: the driver that the property tests and the large benchmark share.
+"""Random operations on a session beside a plain model of what must hold.
 
 The model keeps each text ever recorded, each branch's path and nothing else; after every operation it checks the invariants that the operation could break.
 """
@@ -10,7 +10,7 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import ctxfold
 from ctxfold import Session, View
@@ -18,7 +18,7 @@ from ctxfold.decisions.refactor import OPERATORS
 from ctxfold.errors import BranchError, FoldError, InputError, UndoError
 from ctxfold.tokens import MIN_BUDGET, count
 from tests.support.sessions import WIDE, common_prefix, cover, events, stable, steps_addressed, texts
-from tests.support.texts import FORGED
+from tests.support.texts import FORGED, ODD
 from tests.support.trust import unmarked
 
 
@@ -34,7 +34,7 @@ class Pending:
 class Driver:
     """One session, the model beside it, and the operations on both.
 
-    `store` is a path or `:memory:`; `sealed` are open steps that were folded or forked at: they may take no more words. Operations take all their chances as arguments, so that hypothesis can shrink them and a seed can repeat them.
+    `store` is a path or `:memory:`; `sealed` are open steps that were folded or forked at: they may take no more words.
     """
 
     store: str
@@ -376,31 +376,16 @@ class Driver:
         self.session.close()
 
 
-WORDS = [
-    "copper",
-    "delta",
-    "ember",
-    "falcon",
-    "harbor",
-    "island",
-    "42",
-    "3.50",
-    "W1001",
-    "BK-77",
-    "river",
-    "room",
-    "view",
-    "night",
-]
+WORDS = "copper delta ember falcon harbor island 42 3.50 W1001 BK-77 river room view night".split()
 
 
 def random_text(chance: random.Random, odd: list[str]) -> str:
     """Prose, JSON that repeats and changes facts, or something odd."""
     kind = chance.random()
     if kind < 0.45:
-        return " ".join(chance.choice(WORDS) for _ in range(chance.randrange(1, 220)))
+        return " ".join(chance.choices(WORDS, k=chance.randrange(1, 220)))
     if kind < 0.75:
-        rows: list[Any] = [
+        rows = [
             {"id": f"L{chance.randrange(6)}", "price": chance.randrange(4) * 10.5, "open": chance.random() < 0.5}
             for _ in range(chance.randrange(8))
         ]
@@ -408,14 +393,13 @@ def random_text(chance: random.Random, odd: list[str]) -> str:
     return chance.choice(odd)
 
 
-def random_run(driver: Driver, chance: random.Random, odd: list[str], operations: int) -> list[str]:
-    """Do that many random operations, checking after each; the names of those done."""
-    done: list[str] = []
-
-    trusted = [one for one in odd if FORGED not in one]
+def random_run(driver: Driver, seed: int, operations: int) -> None:
+    """Do that many random operations, checking after each. A failure names the seed and the operations done."""
+    chance = random.Random(seed)
+    trusted = [text for text in ODD if FORGED not in text]
 
     def text() -> str:
-        return random_text(chance, odd)
+        return random_text(chance, ODD)
 
     def said() -> str:
         return random_text(chance, trusted)
@@ -423,53 +407,36 @@ def random_run(driver: Driver, chance: random.Random, odd: list[str], operations
     def maybe(high: int) -> int | None:
         return None if chance.random() < 0.3 else chance.randrange(high)
 
-    moves: list[tuple[int, str, Callable[[], None]]] = [
-        (5, "turn", lambda: driver.turn(said() or "hm")),
-        (
-            12,
-            "step",
-            lambda: driver.step(
-                said(),
-                [text() if chance.random() < 0.8 else None for _ in range(chance.choice([0, 1, 1, 1, 2, 3]))],
-                chance.choice(["page", "tool"]),
-                chance.random() < 0.2,
-            ),
-        ),
-        (4, "reply", lambda: driver.reply(said() or "ok")),
-        (3, "late", lambda: driver.late(chance.randrange(9), text(), chance.choice([None, "k"]))),
-        (
-            1,
-            "note",
-            lambda: driver.note(
-                " ".join(chance.choice(WORDS) for _ in range(9)), "user" if chance.random() < 0.5 else "model"
-            ),
-        ),
-        (
-            5,
-            "fold",
-            lambda: driver.fold(chance.choice([None, "", "Folded in a few words.", said()]), maybe(30), maybe(30)),
-        ),
-        (
-            4,
-            "refactor",
-            lambda: driver.refactor(
-                chance.choice(["auto", *OPERATORS]),
-                chance.choice([None, None, None, said(), "Went on.", "", "a => b (s1.1)"]),
-            ),
-        ),
-        (4, "consolidate", lambda: driver.consolidate(chance.choice([256, 400, 1_000, 3_000]))),
-        (3, "undo", driver.undo),
-        (2, "redo", driver.redo),
-        (2, "create", lambda: driver.create(maybe(30))),
-        (2, "switch", lambda: driver.switch(chance.randrange(9))),
-        (1, "topic", driver.topic),
-        (4, "look", lambda: driver.look(chance.choice([256, 257, 300, 500, 1_000, 4_000]))),
-        (1, "search", lambda: driver.search(text()[:200])),
-        (1, "reopen", driver.reopen),
-    ]
-    for _ in range(operations):
-        _, name, move = chance.choices(moves, weights=[weight for weight, _, _ in moves])[0]
-        done.append(name)
-        move()
-        driver.check()
-    return done
+    def step() -> None:
+        results = [text() if chance.random() < 0.8 else None for _ in range(chance.choice([0, 1, 1, 1, 2, 3]))]
+        driver.step(said(), results, chance.choice(["page", "tool"]), chance.random() < 0.2)
+
+    def refactor() -> None:
+        texts = [None, None, None, said(), "Went on.", "", "a => b (s1.1)"]
+        driver.refactor(chance.choice(["auto", *OPERATORS]), chance.choice(texts))
+
+    moves: dict[str, tuple[int, Callable[[], None]]] = {
+        "turn": (5, lambda: driver.turn(said() or "hm")),
+        "step": (12, step),
+        "reply": (4, lambda: driver.reply(said() or "ok")),
+        "late": (3, lambda: driver.late(chance.randrange(9), text(), chance.choice([None, "k"]))),
+        "note": (1, lambda: driver.note(" ".join(chance.choices(WORDS, k=9)), chance.choice(["user", "model"]))),
+        "fold": (5, lambda: driver.fold(chance.choice([None, "", "Folded.", said()]), maybe(30), maybe(30))),
+        "refactor": (4, refactor),
+        "consolidate": (4, lambda: driver.consolidate(chance.choice([256, 400, 1_000, 3_000]))),
+        "undo": (3, driver.undo),
+        "redo": (2, driver.redo),
+        "create": (2, lambda: driver.create(maybe(30))),
+        "switch": (2, lambda: driver.switch(chance.randrange(9))),
+        "topic": (1, driver.topic),
+        "look": (4, lambda: driver.look(chance.choice([256, 257, 300, 500, 1_000, 4_000]))),
+        "search": (1, lambda: driver.search(text()[:200])),
+        "reopen": (1, driver.reopen),
+    }
+    names = chance.choices(list(moves), weights=[weight for weight, _ in moves.values()], k=operations)
+    for at, name in enumerate(names):
+        try:
+            moves[name][1]()
+            driver.check()
+        except Exception as error:
+            raise AssertionError(f"seed {seed}, after {', '.join(names[: at + 1])}: {error}") from error

@@ -15,48 +15,11 @@ from ctxfold.errors import RefError
 WIDE = 10_000_000
 """A budget no test session reaches: the view at it is the settled view, nothing shrunk for the occasion."""
 
-_WORDS = [
-    "anchor",
-    "basin",
-    "copper",
-    "delta",
-    "ember",
-    "falcon",
-    "garnet",
-    "harbor",
-    "island",
-    "jasper",
-    "kettle",
-    "lantern",
-    "meadow",
-    "nectar",
-    "orchid",
-    "pepper",
-    "quarry",
-    "ribbon",
-    "saddle",
-    "timber",
-    "urchin",
-    "velvet",
-    "walnut",
-    "yonder",
-    "zephyr",
-    "bridge",
-    "castle",
-    "drawer",
-    "engine",
-    "feather",
-    "glacier",
-    "hammer",
-    "insect",
-    "jungle",
-    "kitchen",
-    "ladder",
-    "mirror",
-    "needle",
-    "ocean",
-    "pencil",
-]
+_WORDS = (
+    "anchor basin copper delta ember falcon garnet harbor island jasper kettle lantern meadow nectar orchid "
+    "pepper quarry ribbon saddle timber urchin velvet walnut yonder zephyr bridge castle drawer engine "
+    "feather glacier hammer insect jungle kitchen ladder mirror needle ocean pencil"
+).split()
 
 
 def prose(seed: int, words: int = 160) -> str:
@@ -92,6 +55,11 @@ def add_result(session: Session, text: str, *, origin: str = "tool", call: str =
 def add_json(session: Session, value: object, *, call: str = "c1") -> int:
     """Record one step whose single result is `value` as JSON; its number."""
     return add_result(session, json.dumps(value, ensure_ascii=False), call=call)
+
+
+def one_line(*words: str) -> str:
+    """A pattern for `pytest.raises`: the message is one line that holds these words."""
+    return r"\A" + "".join(f"(?=.*{re.escape(word)})" for word in words) + r".+\Z"
 
 
 def records(session: Session, step: int) -> list[Recalled]:

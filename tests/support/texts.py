@@ -122,16 +122,9 @@ claims = st.builds(
 
 plain = st.builds(
     lambda words, times: " ".join(words) * times,
-    st.lists(
-        st.sampled_from(["copper", "delta", "ember", "falcon", "harbor", "island", "42", "3.50", "W1001"]),
-        min_size=1,
-        max_size=20,
-    ),
+    st.lists(st.sampled_from("copper delta ember falcon harbor island 42 3.50 W1001".split()), min_size=1, max_size=20),
     st.integers(1, 12),
 )
 
 hostile = st.one_of(plain, json_text, unicode_text, st.integers(0, len(ODD) - 1).map(lambda at: ODD[at]), claims)
 """What a tool or page may return."""
-
-said = hostile.filter(lambda text: FORGED not in text)
-"""What a user or an assistant may say: anything but the forger's word, which tells pages apart."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from difflib import unified_diff
 from functools import cached_property
@@ -17,11 +17,9 @@ from ctxfold.decisions.fold import (
     price_blocks,
     values_said,
 )
-from ctxfold.decisions.marks import find_invented, list_known_texts
 from ctxfold.errors import FoldError, InputError
 from ctxfold.log.lines import Line
 from ctxfold.text.sentences import sentences
-from ctxfold.text.words import counted
 from ctxfold.tokens import count
 from ctxfold.workspace import Block, Decider, Guidance, Pin, Superseded, Tile, Workspace
 
@@ -58,6 +56,7 @@ class Refactoring:
     Attributes:
         reason: why, in a few words without a word of the log.
         edits: for a correction, the number of words it changed, and of all words.
+        marks: the values of a written text that the log lacks.
     """
 
     operator: Operator
@@ -65,6 +64,7 @@ class Refactoring:
     reason: str
     decider: Decider = "embedded"
     edits: tuple[int, int] = (0, 0)
+    marks: tuple[str, ...] = ()
 
     @property
     def tiles(self) -> tuple[Tile, ...]:
@@ -116,7 +116,7 @@ class Case:
         tile: the number of the next tile.
         model_notes: the refs of a model's own notes.
         named: whether somebody named the operator, and so vouches for what repeats twice only.
-        history: reads the exact text of the loaded path.
+        evidence: reads the texts that a written text may take values from, and the steps that it may refer to.
         read: reads the exact text of a record; empty without one on the path.
     """
 
@@ -128,7 +128,7 @@ class Case:
     tile: int = 1
     model_notes: frozenset[str] = frozenset()
     named: bool = False
-    history: Callable[[], Sequence[str]] = tuple
+    evidence: Callable[[], tuple[Sequence[str], Collection[int]]] = lambda: ((), ())
     read: Callable[[str], str] = lambda _ref: ""
 
     @cached_property
@@ -157,7 +157,7 @@ class Refactored:
         before: the view of them before.
         after: the view of them after; in a dry run, as it would be.
         tokens: o200k tokens of the cover before and after.
-        values: of a refusal, the values it is about: those that the history lacks, or that would go.
+        values: of a refusal, the values that would go; else those of the text that the log lacks.
     """
 
     operator: Operator | Literal["none"]
@@ -174,7 +174,8 @@ class Refactored:
     def why(self) -> str:
         """The reason with its values, for whoever wrote the text; events keep the reason alone."""
         named = ", ".join(repr(value[:_LONGEST]) for value in self.values[:_NAMED])
-        return f"{self.reason}: {named}" if named else self.reason
+        marked = "; not in the log, and marked so" if self.applied else ""
+        return f"{self.reason}{marked}: {named}" if named else self.reason
 
     @property
     def refused(self) -> bool:
@@ -244,7 +245,7 @@ def find_fault(case: Case, made: Refactoring) -> RefactorRefusal | None:
     except FoldError as error:
         return RefactorRefusal(str(error))
     wrong = _check_latest(case, after) or _check_operator(workspace, made)
-    return RefactorRefusal(wrong) if wrong else _check_words(case, made) or _check_values(workspace, made, after)
+    return RefactorRefusal(wrong) if wrong else _check_values(workspace, made, after)
 
 
 def count_most(path_length: int) -> int:
@@ -291,22 +292,6 @@ def _under(workspace: Workspace, tile: Tile) -> list[Block]:
     """The blocks that a tile would replace."""
     inside = set(tile.steps)
     return [block for block in workspace.blocks if not inside.isdisjoint(block.steps)]
-
-
-def _check_words(case: Case, made: Refactoring) -> RefactorRefusal | None:
-    """A written text is not empty, and holds no id, number, address or quotation that the log lacks."""
-    if made.decider == "embedded":
-        return None
-    texts = [tile.summary for tile in made.tiles if tile.origin != "embedded"] + [pin.text for pin in made.pins]
-    if any(not text.strip() for text in texts) and made.operator != "fact_rectify":
-        return RefactorRefusal("the text is empty; write it")
-    steps = frozenset(step for block in case.workspace.blocks for step in block.steps)
-    strange = find_invented("\n".join(texts), [*list_known_texts(case.workspace, ()), *case.history()], steps)
-    if not strange:
-        return None
-    held = counted(len(strange), "value")
-    fault = f"it holds {held} that the history does not have; copy values exactly, or leave them out"
-    return RefactorRefusal(fault, strange)
 
 
 def _check_values(before: Workspace, made: Refactoring, after: Workspace) -> RefactorRefusal | None:

@@ -10,7 +10,8 @@ from hashlib import blake2b
 from typing import assert_never
 
 from ctxfold.decisions.fold import find_stretch, find_values_in_force, keep_beside, list_values, make_tile, price_blocks
-from ctxfold.decisions.memory import Batch, choose_batch, choose_tile
+from ctxfold.decisions.marks import MARK
+from ctxfold.decisions.memory import Batch, choose_batch, keep_memory, make_past
 from ctxfold.decisions.refactor import Case, Effect, Operator, PastCall, Refactoring, RefactorRefusal, find_fault
 from ctxfold.errors import FoldError, InputError
 from ctxfold.log import place_of
@@ -236,7 +237,8 @@ def abstract_state(case: Case) -> Refactoring | RefactorRefusal:
         batch = Batch(case.earlier, case.workspace.blocks[case.protected :], room)
     if not batch.blocks:
         return RefactorRefusal("there is nothing before the latest step")
-    tile = choose_tile(batch, batch.blocks, case.tile, case.budget, query_of(case.workspace))
+    kept, query = keep_memory(batch.blocks), query_of(case.workspace)
+    tile = make_past(batch, batch.blocks, case.tile, case.budget, query, kept)
     if tile.whole or price_blocks(tile) >= price_blocks(*batch.blocks):
         return RefactorRefusal("these steps hold facts alone; nothing could be shortened")
     return Refactoring("state_abstract", (tile,), f"state of {spans(tile.steps)}")
@@ -419,7 +421,7 @@ class _Correction:
         if not found:
             return text
         cited = "" if f"({self.ref})" in after[:12] else f" ({self.ref})"
-        return f"{before}{self.now}{cited}{after}"
+        return f"{before}{self.now}{cited}{after.removeprefix(MARK)}"
 
 
 def _rectify(case: Case, text: str, origin: Origin) -> Refactoring | RefactorRefusal:

@@ -11,16 +11,16 @@ from weakref import WeakKeyDictionary
 import anyio
 from pydantic import BaseModel
 
-from ctxfold.decisions.extraction import LinesWritten, Trigger
+from ctxfold.decisions.extraction import LinesWritten, is_folded
 from ctxfold.decisions.refactor import Operator, Refactored
 from ctxfold.models.deciders.loop import Decided, DecisionKind, SessionLease, Timed, decide, lease_of
-from ctxfold.models.deciders.memory import Consolidate, Fold, find_micro, is_due
+from ctxfold.models.deciders.memory import Draft, Fold, Remember, find_micro, find_new_tiles, plan_memory
 from ctxfold.models.deciders.register import ExtractQuestion, PlanQuestion, find_new_words, line_parts, plan_parts
 from ctxfold.models.deciders.steer import PlaceQuestion, Route, Write
 from ctxfold.models.named import Roles, add_prices
 from ctxfold.models.protocol import Model, Usage
 from ctxfold.session.branches import Move
-from ctxfold.session.decide import ExtractionWanted, plan_extraction
+from ctxfold.session.decide import ExtractionWanted
 from ctxfold.session.session import Session
 from ctxfold.tokens import Budget
 from ctxfold.workspace import Decider, Extraction, Intent, Tile
@@ -31,20 +31,22 @@ Written = TypeVar("Written", bound=BaseModel)
 Made = TypeVar("Made")
 
 
+_SHARE, _FEW, _MOST = 3, 64, 400
+"""An extraction after a plan takes a third of the budget that the cover leaves, from 64 to 400 o200k tokens."""
+
+
 @dataclass(frozen=True, slots=True)
 class Maintained:
     """The work of one `maintain`.
 
     Attributes:
         folded: the tiles that were made.
-        triggers: the reasons for an extraction or a plan.
         notes: why the model did not make a decision, a line each.
         usage: tokens of every reply, refused ones included.
         dollars: their cost; None if a price is not on file.
     """
 
     folded: tuple[Tile, ...] = ()
-    triggers: tuple[Trigger, ...] = ()
     notes: tuple[str, ...] = ()
     usage: Usage = field(default_factory=Usage)
     dollars: float | None = 0.0
@@ -64,13 +66,11 @@ class Deciders:
     Args:
         model: one model, or one for each role; None for the embedded deciders.
         seconds: the time that one call waits for all its replies; None for no limit.
-        micro: whether `maintain` folds each step alone once the next is recorded (AgentFold's granular condensation).
     """
 
-    def __init__(self, model: Model | Roles | None, seconds: float | None = None, *, micro: bool = False) -> None:
+    def __init__(self, model: Model | Roles | None, seconds: float | None = None) -> None:
         self._roles = Roles.of(model)
         self._seconds = seconds
-        self._micro = micro
         self._planned = WeakKeyDictionary[Session, str]()
 
     @property
@@ -89,9 +89,9 @@ class Deciders:
         """Fold a stretch of steps, as `Session.fold` does. Raises FoldError: nothing to fold, a cut through a tile."""
         return await self._decide(self._roles.folder, session, Fold(name_of(self._roles.folder), first_step, last_step))
 
-    async def plan(self, session: Session | SessionLease, trigger: Trigger | None = None) -> Decided[Intent]:
+    async def plan(self, session: Session | SessionLease) -> Decided[Intent]:
         """Write the register from the log since the last plan; a long log is read in parts, with a plan for each."""
-        return await self._plan(self._clock()(self._roles.planner), lease_of(session), trigger)
+        return await self._plan(self._clock()(self._roles.planner), lease_of(session))
 
     async def extract(
         self, session: Session | SessionLease, need: str | None = None, budget: int = 400
@@ -137,36 +137,48 @@ class Deciders:
     ) -> Maintained:
         """Maintain a session: the driver's call after it records. Most often nothing is due, and no model is asked.
 
-        Consolidates at the high-water mark; with a model, plans if the user said something new; extracts if a trigger
-        calls for it. `budget` is in tokens of the `model` that reads the view. Raises BudgetError: below the least.
+        Consolidates at the high-water mark; with a model, plans if the user said something new, and extracts if that
+        changed the plan. `budget` is in tokens of the `model` that reads the view. Raises BudgetError: below the least.
         """
-        lease, roles, clock = lease_of(session), self._roles, self._clock()
+        lease, roles, clock, spent = lease_of(session), self._roles, self._clock(), list[Decided[Any]]()
         limit = Budget.of(await lease(lambda session: session.budget) if budget is None else budget, model).tokens
-        folded, spent = tuple[Tile, ...](), list[Decided[Any]]()
-        step = await lease(find_micro) if self._micro else 0
-        if step:
-            alone = await decide(clock(roles.folder), lease, Fold(name_of(roles.folder), step, step))
-            folded, spent = (alone.made,), [alone]
-        if not roles.models:
-            folded += await lease(lambda session: session.consolidate(limit))
-            return Maintained(folded, await lease(lambda session: session.maintain(limit)))
-        if await lease(lambda session: is_due(session, limit)):
-            consolidated = await decide(clock(roles.folder), lease, Consolidate(name_of(roles.folder), limit))
-            folded, spent = (*folded, *consolidated.made), [*spent, consolidated]
-        due = await lease(lambda session: session.maintain(limit, act=False))
+        before = await lease(lambda session: session.workspace)
+        if step := await lease(find_micro):
+            spent.append(await decide(clock(roles.folder), lease, Fold(name_of(roles.folder), step, step)))
+        due = await lease(lambda session: plan_memory(session, limit)) if roles.folder is not None else None
+        if due is None:
+            await lease(lambda session: session.consolidate(limit))
+        else:
+            spent += await self._remember(clock(roles.folder), lease, limit, *due)
         if roles.planner is not None and await lease(self._has_new_words):
-            spent.append(await self._plan(clock(roles.planner), lease, Trigger("intent change", "new words")))
-        wanted = await lease(lambda session: plan_extraction(due, session.workspace, limit))
-        if wanted is not None:
+            spent.append(await self._plan(clock(roles.planner), lease))
+        after = await lease(lambda session: session.workspace)
+        if roles.reader is not None and is_folded(after) and has_changed(before.intent, after.intent):
+            room = min(max((limit - after.tokens) // _SHARE, _FEW), _MOST)
+            wanted = ExtractionWanted(budget=room)
             spent.append(await decide(clock(roles.reader), lease, ExtractQuestion(name_of(roles.reader), wanted)))
-        usage = sum((each.usage for each in spent), Usage())
-        dollars = add_prices(*(each.dollars for each in spent))
-        return Maintained(folded, due, tuple(each.note for each in spent if each.note), usage, dollars)
+        folded = find_new_tiles(after.blocks, before.blocks)
+        total = join_decided(spent, None)
+        notes = tuple(each.note for each in spent if each.note)
+        return Maintained(folded, notes, total.usage, total.dollars)
 
-    async def _plan(self, model: Model | None, lease: SessionLease, trigger: Trigger | None) -> Decided[Intent]:
+    async def _remember(
+        self, model: Model | None, lease: SessionLease, limit: int, draft: Draft, parts: Sequence[tuple[int, ...]]
+    ) -> list[Decided[Any]]:
+        """Write the memory part by part. Returns what was spent; a part that the model fails ends it."""
+        spent = list[Decided[Any]]()
+        for steps in parts:
+            decided = await decide(model, lease, Remember(name_of(model), limit, steps, draft, steps == parts[-1]))
+            spent.append(decided)
+            if decided.decider != "model":
+                break
+            draft = decided.made
+        return spent
+
+    async def _plan(self, model: Model | None, lease: SessionLease) -> Decided[Intent]:
         parts = await lease(plan_parts) if model is not None else []
-        first = await decide(model, lease, PlanQuestion(name_of(model), trigger, parts[0] if len(parts) > 1 else None))
-        more = [await decide(model, lease, PlanQuestion(name_of(model), trigger, part)) for part in parts[1:]]
+        first = await decide(model, lease, PlanQuestion(name_of(model), parts[0] if len(parts) > 1 else None))
+        more = [await decide(model, lease, PlanQuestion(name_of(model), part)) for part in parts[1:]]
         return join_decided([first, *more], (more or [first])[-1].made)
 
     def _has_new_words(self, session: Session) -> bool:
@@ -188,6 +200,11 @@ class Deciders:
             return lambda model: model
         until = anyio.current_time() + self._seconds
         return lambda model: None if model is None else Timed(model, until)
+
+
+def has_changed(before: Intent, after: Intent) -> bool:
+    """Return whether a plan changed what is to be done or what must hold."""
+    return (before.open, before.binding) != (after.open, after.binding)
 
 
 def join_decided(spent: Sequence[Decided[Any]], made: Made) -> Decided[Made]:

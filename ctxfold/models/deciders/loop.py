@@ -4,7 +4,7 @@ decider decide.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -12,11 +12,14 @@ import anyio
 import anyio.to_thread
 from pydantic import BaseModel
 
+from ctxfold.decisions.marks import name_marks
 from ctxfold.errors import InvalidReply, ModelError, ModelUnavailable, StaleDecision, Unfit
 from ctxfold.models.named import add_prices, cost
-from ctxfold.models.protocol import Model, Reply, Request, Tool, Usage, Words, settle, span
+from ctxfold.models.protocol import Model, Reply, Request, Tool, Usage, Words, ask, span
 from ctxfold.prompts import prompt
 from ctxfold.session.session import Session
+from ctxfold.text.words import counted
+from ctxfold.tokens import count
 from ctxfold.workspace import Decider
 
 Written = TypeVar("Written", bound=BaseModel)
@@ -69,12 +72,30 @@ class ModelQuestion(Generic[Written, Made]):
             session changed meanwhile.
         fault: the fault of a reply that `apply` refuses with a plain InputError, in a few words.
         words: reads a reply that calls no tool; None reads the tool's call in words.
+        checked: returns the text of a reply whose values must be in the log of `steps`, by default of the whole path.
+        room: o200k tokens of that text at most; 0 for any length. A first reply with other values, or above its room,
+            goes back once.
     """
 
     text: str
     apply: Callable[[Session, Written], Made]
     fault: str
     words: Words | None = None
+    checked: Callable[[Written], str] | None = None
+    steps: Sequence[int] = ()
+    room: int = 0
+
+    def check_text(self, session: Session, written: Written) -> None:
+        """Raise Unfit if the text of a reply is too long or holds values that the log lacks."""
+        text = self.checked(written) if self.checked else ""
+        marks, tokens, faults = session.mark(text, self.steps)[1] if text else (), count(text), dict[str, str]()
+        if self.room and tokens > self.room:
+            faults["its length"] = f"it takes {tokens} tokens of {self.room}: leave out what matters least"
+        if marks:
+            why = f"not in the log: {name_marks(marks)}; copy values exactly, or leave them out"
+            faults[f"inventing {counted(len(marks), 'value')}"] = why
+        if faults:
+            raise Unfit("; ".join(faults.values()), " and ".join(faults))
 
 
 class DecisionKind(Protocol[Written, Made]):
@@ -144,11 +165,12 @@ async def _decide(model: Model | None, lease: SessionLease, decision: DecisionKi
     if model is None or isinstance(question, str):
         note = "" if model is None else f"{model.name} was not asked: {question}"
         return Decided(await lease(lambda session: decision.fall_back(session, note)), "embedded", note)
-    asked = _Conversation(question, decision.kind.schema, lease, model.name, decision.kind.tool.name)
+    kind = decision.kind
+    asked = _Conversation(question, kind, lease, model.name)
     messages = [{"role": "user", "content": [{"type": "text", "text": question.text}]}]
-    request = Request(decision.kind.system, messages, decision.kind.tool, max_tokens=_REPLY)
+    request = Request(kind.system, messages, kind.tool, max_tokens=_REPLY)
     try:
-        made = await settle(model, request, asked.take, asked.count, question.words, asked.refuse)
+        made: Made = await ask(model, request, asked.take, asked.count, question.words, asked.refuse)
         return Decided(made, "model", "", asked.usage, asked.dollars)
     except InvalidReply:
         note = f"{model.name} was refused twice, at last for {asked.fault}"
@@ -166,12 +188,12 @@ class _Conversation(Generic[Written, Made]):
     """One question in progress: its cost so far, and the fault of the last reply."""
 
     question: ModelQuestion[Written, Made]
-    schema: type[Written]
+    kind: RequestKind[Written]
     lease: SessionLease
     model: str
-    tool: str
     usage: Usage = field(default_factory=Usage)
     dollars: float | None = 0.0
+    replies: int = 0
     fault: str = ""
     refused: list[tuple[str, str]] = field(default_factory=list)
 
@@ -182,9 +204,12 @@ class _Conversation(Generic[Written, Made]):
         """Commit the replies refused since the last call, before the event of the decision."""
         if self.refused:
             kept, self.refused = self.refused, []
-            await self.lease(lambda session: session.keep_refused(f"{self.tool}, asked of {self.model}", kept))
+            await self.lease(
+                lambda session: session.keep_refused(f"{self.kind.tool.name}, asked of {self.model}", kept)
+            )
 
     def count(self, reply: Reply) -> None:
+        self.replies += 1
         self.usage += reply.usage
         self.dollars = add_prices(self.dollars, cost(reply.usage, self.model) if reply.usage.prompt else 0.0)
         self.fault = "answering without its tool"
@@ -192,9 +217,11 @@ class _Conversation(Generic[Written, Made]):
     async def take(self, arguments: Mapping[str, Any]) -> Made:
         await self.keep_refused()
         self.fault = "its form"
-        written = self.schema.model_validate(arguments)
+        written = self.kind.schema.model_validate(arguments)
         self.fault = self.question.fault
         try:
+            if self.replies == 1:
+                await self.lease(lambda session: self.question.check_text(session, written))
             return await self.lease(lambda session: self.question.apply(session, written))
         except Unfit as unfit:
             self.fault = unfit.fault

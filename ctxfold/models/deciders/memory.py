@@ -6,16 +6,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import count as numbers
+from itertools import groupby
 from math import inf
 from typing import Any, ClassVar, TypeVar
 
 from pydantic import BaseModel, Field
 
 from ctxfold.decisions.fold import find_stretch
-from ctxfold.decisions.memory import choose_batch, find_front, front_room
+from ctxfold.decisions.memory import choose_batch, find_memory, is_memory_due, memory_room
 from ctxfold.decisions.reply import parse
 from ctxfold.errors import FoldError, InputError, RefError, StaleDecision
+from ctxfold.log import place_of
 from ctxfold.log.lines import AI, NOTE, USER, fence, unposed
 from ctxfold.models.deciders.loop import ModelQuestion, RequestKind
 from ctxfold.models.protocol import parse_words
@@ -23,8 +26,7 @@ from ctxfold.prompts import prompt
 from ctxfold.session.recall import Recalled
 from ctxfold.session.session import Session
 from ctxfold.tokens import count, head
-from ctxfold.view.fit import address_lines
-from ctxfold.workspace import Block, By, RawStep, Tile, Workspace, spans
+from ctxfold.workspace import Block, By, Memory, MemoryParts, RawStep, Tile, Workspace, spans
 
 _LEAST = 200
 """o200k tokens that a record gets at least when a log is shortened."""
@@ -54,12 +56,13 @@ def _read_step(session: Session, step: int) -> Iterator[Recalled]:
             return
 
 
-def show_log(found: Sequence[Recalled], room: int) -> str:
+def show_log(found: Sequence[Recalled], room: int, longest: int = 0) -> str:
     """Return records for a model, each under its ref, what tools and pages said fenced.
 
-    If they do not fit `room` o200k tokens, the newest are shown, and long ones are cut at their end.
+    If they do not fit `room` o200k tokens, the newest are shown, and long ones are cut at their end; `longest`: the
+    o200k tokens from which one counts as long, 0 for a share of the room.
     """
-    most, left, shown = max(_LEAST, room // max(1, min(len(found), 8))), room, list[str]()
+    most, left, shown = longest or max(_LEAST, room // max(1, min(len(found), 8))), room, list[str]()
     for each in reversed(found):
         text = each.text[: most * 12]
         if len(text) < len(each.text) or count(text) > most:
@@ -127,12 +130,12 @@ def list_steps(workspace: Workspace) -> tuple[int, ...]:
 
 Made = TypeVar("Made")
 
+_MICRO = 100
+"""o200k tokens of a step from which folding it alone saves something."""
 MICRO, MACRO = 120, 800
 """o200k tokens of a summary that a model is asked to keep within, for one step and for several."""
 LONGEST = 100_000
 """o200k tokens of steps that a model summarises; the embedded folder takes longer stretches."""
-_BEHIND = 4
-"""A summary that continues an earlier one gets one part in so many of the room for both."""
 
 
 class FoldSummary(BaseModel, frozen=True, extra="forbid"):
@@ -177,56 +180,103 @@ class Fold:
         return session.fold(None, self.first, self.last, By("embedded", why))
 
 
+_MEMORY = RequestKind.of(MemoryParts, "remember", "memory")
+PART, RECORD = 24_000, 12_000
+"""o200k tokens of log in one request for a memory, and of the longest record in it."""
+_LONG = 1.15
+"""How far a memory may exceed its room before it goes back to its author."""
+
+
 @dataclass(frozen=True, slots=True)
-class Consolidate:
-    """Fold older steps, with the cover above its high-water mark."""
+class Draft:
+    """A memory in the making: its text, and the latest step that it tells; the memory in force before the first."""
+
+    memory: Memory | None
+    as_of: int
+
+
+@dataclass(frozen=True, slots=True)
+class Remember:
+    """Write the memory anew, from the one before and a part of the log since.
+
+    Attributes:
+        model: the model's name, for the event.
+        limit: o200k tokens of the view.
+        steps: the steps of the part.
+        before: the memory before them.
+        last: whether no part comes after; then the memory is put in place of the steps of a due consolidation.
+    """
 
     model: str
     limit: int
-    kind: ClassVar[RequestKind[FoldSummary]] = _KIND
+    steps: tuple[int, ...]
+    before: Draft
+    last: bool
+    kind: ClassVar[RequestKind[MemoryParts]] = _MEMORY
 
-    def ask(self, session: Session) -> ModelQuestion[FoldSummary, tuple[Tile, ...]] | str:
-        """Ask for the summary in front: to continue the earlier one while there is room, else for all of it anew."""
-        workspace, room = session.workspace, front_room(self.limit, session.settings)
-        found = choose_batch(workspace, self.limit, session.settings) if workspace.older is None else None
-        if found is None:
-            return "the stretch is too long"
-        earlier = find_front(found.blocks)
-        behind = earlier is not None and count(earlier.text) + room // _BEHIND <= room
-        blocks = [block for block in found.blocks if not (isinstance(block, Tile) and block.front)]
-        if not blocks or sum(block.raw for block in blocks if isinstance(block, RawStep)) > LONGEST:
-            return "the stretch is too long"
-        most = room // _BEHIND if behind else room // 2
-        wanted = prompt(f"fold_wanted_{'behind' if behind else 'anew' if earlier else 'first'}", most=most)
-        before = [prompt("fold_earlier", earlier=earlier.text)] if earlier else []
-        if earlier and not behind:
-            fronts = (block for block in found.blocks if isinstance(block, Tile) and block.front)
-            kept = [text for block in fronts for text in address_lines(block.lines)]
-            before.append(prompt("fold_kept", kept="\n".join(kept) or "none"))
+    def ask(self, session: Session) -> ModelQuestion[MemoryParts, Draft]:
+        """Ask for the nine parts. A memory that is far too long goes back once."""
+        workspace, as_of, room = session.workspace, self.steps[-1], memory_room(self.limit)
+        batch = choose_batch(workspace, self.limit, session.settings)
+        leaving = spans(batch.steps if batch else self.steps)
+        before = self.before.memory
+        earlier = prompt("memory_before", as_of=self.before.as_of, memory=_show_memory(before)) if before else ""
+        log = show_log(read_records(session, self.steps), 2 * PART, RECORD)
+        blanks = {"leaving": leaving, "as_of": as_of, "room": room, "characters": _CHARACTERS * room}
+        text = prompt("memory_request", before=earlier, log=log, **blanks, **fill_register(workspace))
 
-        def apply(session: Session, written: FoldSummary) -> tuple[Tile, ...]:
-            _check_unchanged(session, found.blocks)
-            goes_on = f"{spans([step for block in blocks for step in block.steps])}: {written.summary}"
-            text = f"{earlier.text}\n{goes_on}" if earlier and behind else written.summary
-            return session.consolidate(self.limit, by=By("model", f"high water, written by {self.model}"), summary=text)
+        def apply(session: Session, written: MemoryParts) -> Draft:
+            memory = Memory(**written.model_dump())
+            if self.last:
+                by = By("model", f"high water, written by {self.model}")
+                session.consolidate(self.limit, by=by, memory=memory.model_dump(), as_of=as_of)
+            return Draft(memory, as_of)
 
-        return _question(session, workspace, blocks, "\n\n".join((*before, wanted)), apply)
+        words, most = partial(parse_words, tool="remember"), int(_LONG * room)
+        return ModelQuestion(text, apply, "its parts", words, _join_parts, room=most)
 
-    def fall_back(self, session: Session, why: str) -> tuple[Tile, ...]:
+    def fall_back(self, session: Session, why: str) -> Draft:
         """Let the embedded folder consolidate."""
-        return session.consolidate(self.limit, by=By("embedded", f"high water; {why}" if why else "high water"))
+        session.consolidate(self.limit, by=By("embedded", f"high water; {why}" if why else "high water"))
+        return self.before
 
 
-def is_due(session: Session, limit: int) -> bool:
-    """Return whether the cover is above the high-water mark of a view of `limit` o200k tokens."""
-    return choose_batch(session.workspace, limit, session.settings) is not None
+def _join_parts(written: MemoryParts) -> str:
+    return "\n".join(text for _, text in written)
+
+
+def _show_memory(memory: Memory) -> str:
+    """A memory under its headings, for its next author."""
+    return "\n".join([*(f"{name}:\n{text}" for name, text in memory.parts), memory.report]).strip()
+
+
+def plan_memory(session: Session, limit: int) -> tuple[Draft, list[tuple[int, ...]]] | None:
+    """Return the memory in force and the steps after it, in parts to be read one by one; None unless it is due."""
+    workspace = session.workspace
+    batch = choose_batch(workspace, limit, session.settings)
+    if batch is None or not is_memory_due(workspace, limit, batch):
+        return None
+    tile = find_memory(workspace.blocks)
+    before = Draft(tile.memory, tile.as_of) if tile else Draft(None, 0)
+    steps = [step for block in workspace.blocks for step in block.steps if step > before.as_of]
+    part_of = dict[int, int]()  # a step is read with the part that holds its first record
+    for number, part in enumerate(split_log(read_records(session, steps), PART, RECORD)):
+        for each in part:
+            part_of.setdefault(place_of(each.ref)[0], number)
+    return before, [tuple(steps) for _, steps in groupby(part_of, key=part_of.__getitem__)]
+
+
+def find_new_tiles(blocks: Sequence[Block], before: Sequence[Block]) -> tuple[Tile, ...]:
+    """Return the tiles among blocks that were not there before."""
+    known = {block.number for block in before if isinstance(block, Tile)}
+    return tuple(block for block in blocks if isinstance(block, Tile) and block.number not in known)
 
 
 def find_micro(session: Session) -> int:
-    """Return the step to fold alone, or 0: the one before the latest if it is long and the user did not answer it."""
-    match session.workspace.blocks:
-        case [*_, RawStep(steps=(step,)) as before, latest] if before.tokens > 2 * MICRO:
-            return 0 if any(line.kind == "user" for line in latest.lines) else step
+    """Return the step to fold alone, the one before the latest; 0 without the setting, or where that saves nothing."""
+    match session.workspace.blocks if session.settings.micro else ():
+        case [*_, RawStep(steps=(step,), settled=True) as before, _] if before.tokens > _MICRO:
+            return step
         case _:
             return 0
 
@@ -243,7 +293,8 @@ def _question(
     now = " ".join(find_last_message(session, workspace)).strip() or "not said"
     log = show_log(read_records(session, steps, LONGEST), LONGEST)
     text = prompt("fold_request", steps=spans(steps), wanted=wanted, now=now, text=log, **fill_register(workspace))
-    return ModelQuestion(text, apply, "its length", lambda reply: _in_words(reply, workspace, steps))
+    words = partial(_in_words, workspace=workspace, steps=steps)
+    return ModelQuestion(text, apply, "its length", words, lambda written: written.summary, steps)
 
 
 def _in_words(reply: str, workspace: Workspace, steps: Sequence[int]) -> Mapping[str, Any]:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar, TypeVar
 
 from pydantic import BaseModel, Field
 
-from ctxfold.decisions.extraction import LinesWritten, Trigger
-from ctxfold.decisions.marks import check_summary
+from ctxfold.decisions.extraction import LinesWritten
 from ctxfold.decisions.register import ItemWritten, StatementWritten
 from ctxfold.errors import InputError, StaleDecision
 from ctxfold.log import place_of
@@ -38,6 +37,7 @@ PASSES = 8
 """The most requests in which a long log is read: its newest parts."""
 
 Place = tuple[int, int]
+Entry = TypeVar("Entry", ItemWritten, StatementWritten)
 
 
 class PlanWritten(BaseModel, frozen=True, extra="forbid"):
@@ -60,18 +60,18 @@ class PlanWritten(BaseModel, frozen=True, extra="forbid"):
     @property
     def texts(self) -> str:
         """Its texts, one below the other."""
-        statements = (*self.constraints, *self.decisions)
-        return "\n".join(
-            [self.summary, self.goal, *(item.text for item in self.todo), *(each.text for each in statements)]
-        )
+        said = [each.text for each in (*self.constraints, *self.decisions)]
+        return "\n".join([self.summary, self.goal, *(item.text for item in self.todo), *said])
 
-    @property
-    def given(self) -> dict[str, Any]:
-        """Its arguments for `Session.plan`."""
-        register = {"constraints": self.constraints, "decisions": self.decisions}
-        held = {name: [each.given() for each in said] for name, said in register.items()}
-        said = {"summary": self.summary, "goal": self.goal.strip() or None}
-        return {**said, "todo": [item.given() for item in self.todo], **held}
+    def mark(self, mark_text: Callable[[str], str]) -> PlanWritten:
+        """Return the plan with each of its texts marked."""
+
+        def mark_texts(entries: Sequence[Entry]) -> tuple[Entry, ...]:
+            return tuple(entry.model_copy(update={"text": mark_text(entry.text)}) for entry in entries)
+
+        changed = {"summary": mark_text(self.summary), "goal": mark_text(self.goal), "todo": mark_texts(self.todo)}
+        statements = {"constraints": mark_texts(self.constraints), "decisions": mark_texts(self.decisions)}
+        return self.model_copy(update={**changed, **statements})
 
 
 class LinesChosen(BaseModel, frozen=True, extra="forbid"):
@@ -85,34 +85,32 @@ class PlanQuestion:
     """Write the register. `part`: the first and the last record to read; None for all since the last plan."""
 
     model: str
-    trigger: Trigger | None = None
     part: tuple[Place, Place] | None = None
     kind: ClassVar[RequestKind[PlanWritten]] = RequestKind.of(PlanWritten, "plan", "plan")
 
     def ask(self, session: Session) -> ModelQuestion[PlanWritten, Intent]:
         """Ask for the summary and the register, from those there are and the log since."""
-        workspace, steps = session.workspace, list_steps(session.workspace)
+        workspace = session.workspace
         intent, blanks = workspace.intent, fill_register(workspace)
         last, _ = find_last_message(session, workspace)
-        log = read_records(session, steps)
-        unread = _unread(log, intent) if self.part is None else _between(log, *self.part)
-        source = [*blanks.values(), intent.summary, *(each.text for each in log)]
+        log = read_records(session, list_steps(workspace))
+        unread = _list_unread(log, intent) if self.part is None else _list_between(log, *self.part)
 
         def apply(session: Session, written: PlanWritten) -> Intent:
             if find_last_message(session, session.workspace)[0] != last:
                 raise StaleDecision("the user spoke while the plan was written; plan again")
-            check_summary("plan", written.texts, source, frozenset(steps))
-            by = By("model", f"{_reason(self.trigger)}; written by {self.model}")
-            return session.plan(**written.given, by=by, trigger=self.trigger)
+            by = By("model", f"written by {self.model}")
+            marked = written.mark(lambda text: session.mark(text)[0]) if session.mark(written.texts)[1] else written
+            entries = (marked.todo, marked.constraints, marked.decisions)
+            return session.plan(marked.summary, *entries, by, marked.goal)
 
         course, new = intent.summary or "nothing yet", show_log(unread, NEW)
         text = prompt("plan_request", course=course, new=new, **blanks)
-        return ModelQuestion(text, apply, "its evidence")
+        return ModelQuestion(text, apply, "its evidence", checked=lambda written: written.texts)
 
     def fall_back(self, session: Session, why: str) -> Intent:
         """Let the embedded planner plan."""
-        reason = f"{_reason(self.trigger)}; {why}" if why else ""
-        return session.plan(by=By("embedded", reason), trigger=self.trigger)
+        return session.plan(by=By("embedded", why))
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,12 +133,10 @@ class ExtractQuestion:
     def ask(self, session: Session) -> ModelQuestion[LinesChosen, Extraction]:
         """Ask for lines of the records that fit the request."""
         workspace, wanted = session.workspace, self.wanted
-        said = find_last_message(session, workspace)[1]
-        about = [wanted.need] if wanted.need else [*(item.text for item in workspace.intent.open), said]
+        latest = find_last_message(session, workspace)[1]
+        about = [wanted.need] if wanted.need else [*(item.text for item in workspace.intent.open), latest]
         query = "\n".join(filter(None, about)) or workspace.goal
-        log = (
-            _number_lines(session, query) if self.part is None else _number_part(session, self.part)
-        ) or "nothing fits"
+        log = _number_lines(session, query, self.part)
 
         def apply(session: Session, written: LinesChosen) -> Extraction:
             if self.chosen is None:
@@ -148,10 +144,9 @@ class ExtractQuestion:
             self.chosen(written.selections)
             return Extraction((), need=wanted.need or "")
 
-        blanks = {"need": wanted.need or "what the to-do needs", "budget": wanted.budget, "latest": said or "nothing"}
-        return ModelQuestion(
-            prompt("extract_request", log=log, **blanks, **fill_register(workspace)), apply, "its lines"
-        )
+        blanks = {"need": wanted.need or "what the to-do needs", "budget": wanted.budget, "latest": latest or "nothing"}
+        text = prompt("extract_request", log=log or "nothing fits", **blanks, **fill_register(workspace))
+        return ModelQuestion(text, apply, "its lines")
 
     def put_or_fall_back(
         self, session: Session, selections: Sequence[LinesWritten], why: str
@@ -165,50 +160,44 @@ class ExtractQuestion:
             return self.fall_back(session, str(error)), str(error)
 
     def put(self, session: Session, selections: Sequence[LinesWritten]) -> Extraction:
-        """ExtractQuestion the lines that were chosen, the most wanted first. Raises InputError where none of them is
-        there.
-        """
+        """Extract the lines that were chosen, the most wanted first. Raises InputError: none of them is in the log."""
         wanted, given = self.wanted, [lines.model_dump() for lines in selections]
         if not given:
             return Extraction((), need=wanted.need or "")
-        by = By("model", f"{_reason(wanted.trigger)}; chosen by {self.model}")
-        return session.extract(wanted.need, given, wanted.budget, by, wanted.trigger)
+        by = By("model", f"chosen by {self.model}")
+        return session.extract(wanted.need, given, wanted.budget, by)
 
     def fall_back(self, session: Session, why: str) -> Extraction:
         """Let the embedded extractor find lines; of one part, choose none."""
         if self.chosen is not None:
             return Extraction((), need=self.wanted.need or "")
-        reason = f"{_reason(self.wanted.trigger)}; {why}" if why else ""
-        return session.extract(self.wanted.need, None, self.wanted.budget, By("embedded", reason), self.wanted.trigger)
+        return session.extract(self.wanted.need, None, self.wanted.budget, By("embedded", why))
 
 
 def plan_parts(session: Session) -> list[tuple[Place, Place]]:
     """Return the first and last records of the parts in which the log since the last plan is read."""
-    unread = _unread(read_records(session, list_steps(session.workspace)), session.workspace.intent)
+    unread = _list_unread(read_records(session, list_steps(session.workspace)), session.workspace.intent)
     return [(place_of(part[0].ref), place_of(part[-1].ref)) for part in split_log(unread, NEW, NEW // 8)][-PASSES:]
 
 
-def _unread(log: Sequence[Recalled], intent: Intent) -> list[Recalled]:
-    return [each for each in log if place_of(each.ref) > intent.looked]
+def _list_unread(log: Sequence[Recalled], intent: Intent) -> list[Recalled]:
+    return [each for each in log if place_of(each.ref) > intent.read]
 
 
-def _between(log: Sequence[Recalled], first: Place, last: Place) -> list[Recalled]:
+def _list_between(log: Sequence[Recalled], first: Place, last: Place) -> list[Recalled]:
     return [each for each in log if first <= place_of(each.ref) <= last]
 
 
-def _reason(trigger: Trigger | None) -> str:
-    return "asked for" if trigger is None else str(trigger)
-
-
-def _number_lines(session: Session, query: str) -> str:
-    """The lines of the log with their numbers: all if they are few, else those around the best hits of a query."""
+def _number_lines(session: Session, query: str, part: tuple[Place, Place] | None) -> str:
+    """The lines of a part of the log with their numbers; of all of it if that is little, else around a query's hits."""
     log = read_records(session, list_steps(session.workspace))
-    if len(_parts(log)) < 2:
-        return "\n".join(_lines(each.ref, each.text) for each in log)
+    if part is not None or len(_split_lines(log)) < 2:
+        log = log if part is None else _list_between(log, *part)
+        return head("\n".join(_number(each.ref, each.text) for each in log), LOG)
     shown, left = dict[Place, str](), LOG
     for hit in session.recall(query=query, limit=HITS) if query.strip() else ():
         ref, _, near = hit.ref.partition(":")
-        block = _lines(ref, session.recall(ref).text, max(0, int(near.partition("-")[0] or 1) - RECORD // 2))
+        block = _number(ref, session.recall(ref).text, max(0, int(near.partition("-")[0] or 1) - RECORD // 2))
         left -= count(block)
         if left < 0:
             break
@@ -216,23 +205,18 @@ def _number_lines(session: Session, query: str) -> str:
     return "\n".join(block for _, block in sorted(shown.items()))
 
 
-def _number_part(session: Session, part: tuple[Place, Place]) -> str:
-    log = _between(read_records(session, list_steps(session.workspace)), *part)
-    return head("\n".join(_lines(each.ref, each.text) for each in log), LOG)
-
-
-def _parts(log: Sequence[Recalled]) -> list[list[Recalled]]:
+def _split_lines(log: Sequence[Recalled]) -> list[list[Recalled]]:
     """Parts of a log; the numbers of its lines about double its cost, so each has half of `LOG`."""
     return split_log(log, LOG // 2, LOG // 2)
 
 
 def line_parts(session: Session) -> list[tuple[Place, Place]]:
     """Return the first and last records of the parts in which a whole log is read; none for one part, or too many."""
-    parts = _parts(read_records(session, list_steps(session.workspace)))
+    parts = _split_lines(read_records(session, list_steps(session.workspace)))
     return [(place_of(part[0].ref), place_of(part[-1].ref)) for part in parts] if 1 < len(parts) <= PASSES else []
 
 
-def _lines(ref: str, text: str, first: int = 0) -> str:
+def _number(ref: str, text: str, first: int = 0) -> str:
     """Lines of a record under its ref, numbered."""
     lines = line_form(text)
     shown = (f"{at}| {each[:2_000]}" for at, each in enumerate(lines[first : first + RECORD], first + 1))
@@ -243,4 +227,4 @@ def find_new_words(session: Session) -> str:
     """Return the ref of the user's last message if no plan has read it yet; else empty."""
     workspace = session.workspace
     ref, _ = find_last_message(session, workspace)
-    return ref if ref and place_of(ref) > workspace.intent.looked else ""
+    return ref if ref and place_of(ref) > workspace.intent.read else ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, Field, model_validator
@@ -17,10 +18,10 @@ from ctxfold.models.protocol import parse_words
 from ctxfold.prompts import prompt
 from ctxfold.session.branches import Move
 from ctxfold.session.session import Session
-from ctxfold.workspace import By, Workspace, spans
+from ctxfold.workspace import By, spans
 
 DOUBT = 0.5
-"""Confidence below which a message stays on its branch."""
+"""Confidence below which a message stays on its branch, and no operator is applied."""
 VIEW = 4_000
 """o200k tokens of the view that a model is shown."""
 GATHERED = 200
@@ -54,9 +55,9 @@ class PlaceQuestion:
         """Ask where the message belongs, of the branches there are."""
         if not self.message.strip():
             return "there is no message"
-        topics = session.tree()
-        names = frozenset(branch.name for topic in topics for branch in topic.branches)
-        steps = _steps(session)
+        branches = {topic.name: [branch.name for branch in topic.branches] for topic in session.tree()}
+        names, steps = set(chain(*branches.values())), _list_other_steps(session)
+        steps |= {step for block in session.workspace.blocks for step in block.steps}
 
         def apply(session: Session, placed: Placement) -> Move:
             if placed.action == "switch" and placed.branch not in names:
@@ -73,12 +74,13 @@ class PlaceQuestion:
                 _gather(session)
             return moved
 
-        listed = "\n".join(f"{topic.name}: {', '.join(branch.name for branch in topic.branches)}" for topic in topics)
-        view = session.view(VIEW).text
-        here, message = session.branch_name, self.message[:MESSAGE]
-        return ModelQuestion(
-            prompt("move_request", here=here, branches=listed, view=view, message=message), apply, "its place"
-        )
+        blanks = {
+            "here": session.branch_name,
+            "branches": "\n".join(f"{topic}: {', '.join(each)}" for topic, each in branches.items()),
+            "view": session.view(VIEW).text,
+            "message": self.message[:MESSAGE],
+        }
+        return ModelQuestion(prompt("move_request", **blanks), apply, "its place")
 
     def fall_back(self, session: Session, why: str) -> Move:
         """Let the embedded decider place it; if a model was asked in vain, stay."""
@@ -89,25 +91,18 @@ class PlaceQuestion:
 
 def _gather(session: Session) -> None:
     """Extract the user's words on other branches and topics, the newest first (Context-Agent's final synthesis)."""
-    elsewhere = session.workspace.elsewhere.branches
-    steps = sorted({step for branch in elsewhere for turn in branch.turns for step in turn.steps}, reverse=True)
-    said = [each for each in read_records(session, steps[:GATHERED]) if each.kind == "user"]
-    if said:
-        lines = [{"ref": each.ref, "why": "said on another branch"} for each in said]
+    steps = sorted(_list_other_steps(session), reverse=True)[:GATHERED]
+    words = [record for record in read_records(session, steps) if record.kind == "user"]
+    lines = [{"ref": record.ref, "why": "said on another branch"} for record in words]
+    if lines:
         session.extract("what was said on every topic", lines, session.budget // 4, By("model", "all topics together"))
 
 
-def _steps(session: Session) -> frozenset[int]:
-    """The steps of the path and of every branch that is shown."""
-    workspace = session.workspace
-    path = [step for block in workspace.blocks for step in block.steps]
-    return frozenset(
-        path + [step for branch in workspace.elsewhere.branches for turn in branch.turns for step in turn.steps]
-    )
+def _list_other_steps(session: Session) -> set[int]:
+    """The steps of other branches that are shown."""
+    return {step for each in session.workspace.elsewhere.branches for turn in each.turns for step in turn.steps}
 
 
-REFACTOR_DOUBT = 0.5
-"""Confidence below which no operator is applied."""
 LEAST, MOST = 16, 1_200
 """o200k tokens of a text for steps: the least room it must have, and the most it is asked to take."""
 ANALYSIS = 300
@@ -162,7 +157,6 @@ class Route:
 
     def ask(self, session: Session) -> ModelQuestion[Routing, Routed | Refactored]:
         """Ask for the operator that the history needs; the message that waits for an answer is not shown."""
-        workspace = session.workspace
 
         def apply(_session: Session, written: Routing) -> Routed | Refactored:
             operator, analysis = written.selected_operator, " ".join(written.analysis.split())[:ANALYSIS]
@@ -170,11 +164,11 @@ class Route:
             seen = analysis if sure is None else f"{sure:.2f} sure: {analysis}"
             if operator == "none":
                 return Refactored("none", False, f"the model saw no drift: {seen}", "model")
-            if sure is not None and sure < REFACTOR_DOUBT:
+            if sure is not None and sure < DOUBT:
                 return Refactored("none", False, f"the model is in doubt whether {operator} is due: {seen}", "model")
             return Routed(operator, seen)
 
-        text = prompt("route_request", **_history(session, workspace, unanswered=False))
+        text = prompt("route_request", **_fill_history(session, unanswered=False))
         return ModelQuestion(text, apply, "its operator")
 
     def fall_back(self, session: Session, why: str) -> Routed | Refactored:
@@ -194,58 +188,57 @@ class Write:
 
     def ask(self, session: Session) -> ModelQuestion[Rewritten, Refactored] | str:
         """Ask for the text; the session checks and applies it, or commits why not."""
-        workspace = session.workspace
-        blanks = self._blanks(session, workspace)
+        blanks = self._fill_room(session)
         if isinstance(blanks, str):
             return blanks
 
         def apply(session: Session, written: Rewritten) -> Refactored:
-            by = By("model", "; ".join(filter(None, (f"written by {self.model}", self.analysis))))
+            by = By("model", f"written by {self.model}; {self.analysis}".removesuffix("; "))
             done = session.refactor(self.operator, written.text, by, budget=self.budget)
             if done.refused:
                 raise Unfit(f"this was refused: {done.why}", done.reason)
             return done
 
         wanted = prompt(f"refactor_wanted_{self.operator}", **blanks)
-        text = prompt("refactor_request", wanted=wanted, **_history(session, workspace, unanswered=True))
-        return ModelQuestion(text, apply, "its form", _in_words)
+        text = prompt("refactor_request", wanted=wanted, **_fill_history(session, unanswered=True))
+        checked = None if self.operator == "fact_rectify" else lambda written: written.text
+        return ModelQuestion(text, apply, "its form", _read_words, checked)
 
-    def _blanks(self, session: Session, workspace: Workspace) -> dict[str, object] | str:
+    def _fill_room(self, session: Session) -> dict[str, object] | str:
         """The blanks of the request: the steps and the room; or why there is nothing to write."""
         if self.operator == "path_prune":
             pruned = session.refactor("path_prune", dry_run=True, budget=self.budget)
-            before, after = pruned.tokens
-            if pruned.refused or before - after < LEAST:
-                return (
-                    pruned.reason if pruned.refused else "what went in circles is shorter than what could be said of it"
-                )
-            return {"steps": spans(pruned.steps), "most": before - after}
+            room = pruned.tokens[0] - pruned.tokens[1]
+            if pruned.refused or room < LEAST:
+                return pruned.reason if pruned.refused else "what went in circles is shorter than a summary of it"
+            return {"steps": spans(pruned.steps), "most": room}
         if self.operator in ("state_abstract", "noise_filter"):
-            place = Case(workspace).protected
-            stand, took = workspace.blocks[place:], sum(block.tokens for block in workspace.blocks[:place])
-            if took < 2 * LEAST:
-                return "nothing stands before the latest step that could be said in fewer words"
-            return {"latest": f"s{stand[0].steps[0]}", "most": min(MOST, took // 2)}
-        room = {"cognitive_boosting": THOUGHT, "attention_anchor": KEY_INFO}
-        return {"most": room[self.operator]} if self.operator in room else {}
+            workspace = session.workspace
+            first = Case(workspace).protected
+            room = sum(block.tokens for block in workspace.blocks[:first]) // 2
+            if room < LEAST:
+                return "nothing before the latest step could be said in fewer words"
+            return {"latest": f"s{workspace.blocks[first].steps[0]}", "most": min(MOST, room)}
+        rooms = {"cognitive_boosting": THOUGHT, "attention_anchor": KEY_INFO}
+        return {"most": rooms[self.operator]} if self.operator in rooms else {}
 
     def fall_back(self, session: Session, why: str) -> Refactored:
         """Let the embedded operator do it."""
         return session.refactor(self.operator, None, By("embedded", why), budget=self.budget)
 
 
-def _in_words(said: str) -> Mapping[str, Any]:
+def _read_words(reply: str) -> Mapping[str, Any]:
     """Read a reply that calls no tool: a text between its tags, or the tool's call in words."""
-    said = said.strip()
-    tagged = said.startswith("<summary>") and said.endswith("</summary>")
-    return {"text": said} if tagged else parse_words(said, "rewrite")
+    reply = reply.strip()
+    is_tagged = reply.startswith("<summary>") and reply.endswith("</summary>")
+    return {"text": reply} if is_tagged else parse_words(reply, "rewrite")
 
 
-def _history(session: Session, workspace: Workspace, *, unanswered: bool) -> dict[str, str]:
+def _fill_history(session: Session, *, unanswered: bool) -> dict[str, str]:
     """The goal, the register and the log of the path, on demand without the message that waits for an answer."""
+    workspace = session.workspace
     steps, blocks = list_steps(workspace), workspace.blocks
     waits = bool(blocks) and all(line.kind == "user" for line in blocks[-1].lines)
-    shown = steps[: -len(blocks[-1].steps)] if waits and not unanswered else steps
-    log = read_records(session, shown)
-    told = {"standing": list_prose(workspace, log), "text": show_log(log, LONGEST) or "nothing yet"}
-    return {**fill_register(workspace), **told}
+    log = read_records(session, steps[: -len(blocks[-1].steps)] if waits and not unanswered else steps)
+    shown = {"standing": list_prose(workspace, log), "text": show_log(log, LONGEST) or "nothing yet"}
+    return {**fill_register(workspace), **shown}

@@ -118,12 +118,7 @@ def drive_gemini(host: Host, task: str) -> int:
     return before
 
 
-DRIVERS = {
-    "claude-code": drive_claude_code,
-    "codex": drive_codex,
-    "opencode": drive_opencode,
-    "gemini": drive_gemini,
-}
+DRIVERS = {"claude-code": drive_claude_code, "codex": drive_codex, "opencode": drive_opencode, "gemini": drive_gemini}
 
 
 def measure(name: str, program: str, home: Path, hooks: bool) -> str:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import base64
-import hashlib
 import tempfile
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from websockets.asyncio.server import ServerConnection, serve
 
 from browser_agent import Browser
 from browser_agent.actions import Outcome, Press
@@ -40,7 +40,7 @@ class Range:
     gate: Gate
     site: Site
     other: Site
-    heard: list[bytes]
+    heard: list[str]
     asked: list[Asked] = field(default_factory=list)
 
     async def tried(self, attack: Attack, agreed: bool | None) -> Tried:
@@ -73,14 +73,20 @@ class Range:
         paths = [path for site in (self.site, self.other) for _, path in site.sent]
         if attack.gets:
             paths = [*self.site.seen, *self.other.seen]
-        return (*(path for path in paths if path.startswith(HIT)), *(message.decode() for message in self.heard))
+        return (*(path for path in paths if path.startswith(HIT)), *self.heard)
 
 
 @asynccontextmanager
 async def on_range(browser: Browser) -> AsyncIterator[Range]:
     """Serve the sites and open a window in `browser`."""
-    heard: list[bytes] = []
-    async with _serve_socket(heard) as socket:
+    heard: list[str] = []
+
+    async def hear(socket: ServerConnection) -> None:
+        async for message in socket:
+            heard.append(str(message))  # noqa: PERF401 - at once, not when the socket closes
+
+    async with serve(hear, "127.0.0.1", 0) as sockets:
+        socket = f"ws://127.0.0.1:{sockets.sockets[0].getsockname()[1]}/"
         with Site(pages={}) as other, Site(pages={}) as site, tempfile.TemporaryDirectory() as folder:
             other.pages["/inner"] = f"<button onclick=\"fetch('{HIT}', {{method: 'POST'}})\">go</button>"
             site.pages |= make_pages(ATTACKS, site.url, f"http://localhost:{other.port}", socket)
@@ -88,29 +94,3 @@ async def on_range(browser: Browser) -> AsyncIterator[Range]:
             window = await browser.window(gate=gate, folders=folders)
             yield Range(window, gate, site, other, heard)
             await window.close()
-
-
-@asynccontextmanager
-async def _serve_socket(heard: list[bytes]) -> AsyncIterator[str]:
-    """Serve a WebSocket on loopback that notes each message in `heard`. Yields its address."""
-
-    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        lines = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
-        key = next(line.split(": ")[1] for line in lines if line.lower().startswith("sec-websocket-key"))
-        accept = base64.b64encode(hashlib.sha1(f"{key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11".encode()).digest()).decode()
-        upgrade = "HTTP/1.1 101 Switching\r\nUpgrade: websocket\r\nConnection: Upgrade"
-        writer.write(f"{upgrade}\r\nSec-WebSocket-Accept: {accept}\r\n\r\n".encode())
-        with suppress(asyncio.IncompleteReadError, ConnectionError):  # the page may go away at any time
-            while True:
-                first, length = await reader.readexactly(2)
-                mask, masked = await reader.readexactly(4), await reader.readexactly(length & 127)
-                if first & 15 == 8:
-                    break
-                heard.append(bytes(byte ^ mask[at % 4] for at, byte in enumerate(masked)))
-        writer.close()
-
-    server = await asyncio.start_server(serve, "127.0.0.1", 0)
-    try:
-        yield f"ws://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
-    finally:
-        server.close()

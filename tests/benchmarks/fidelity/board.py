@@ -19,11 +19,8 @@ CACHE_READ, CACHE_WRITE = 0.1, 1.25
 
 @dataclass(frozen=True)
 class Sample:
-    """What is replayed.
-
-    Attributes:
-        sessions: at most so many sessions of a file, chosen at random.
-        calls: at most so many calls of a session are scored; 0 scores all. The cost means something only then.
+    """How many sessions of a file are replayed at most, and how many calls of each are scored: 0 for all, as a cost
+    needs.
     """
 
     sessions: int = 1_000_000
@@ -35,18 +32,12 @@ class Score:
     """The sums of one policy over one set of recordings.
 
     Attributes:
-        spec: the policy.
-        calls: calls scored.
         tokens: of all views together.
-        full: of the full history at the same calls.
-        values: values asked for.
-        found: of these, in the view.
-        bound: of these, in the view beside their company.
+        full: tokens of the full history at the same calls.
+        values: values asked for; `found` of them in the view, `bound` there beside their company.
         far: values asked for that were last seen four or more steps earlier.
-        far_found: of these, in the view.
         over: views above the policy's budget.
-        cost: input tokens at the prices of the prompt cache.
-        full_cost: the same of the full history.
+        cost: input tokens at the prices of the prompt cache; `full_cost` the same of the full history.
     """
 
     spec: str
@@ -102,7 +93,7 @@ class _Run:
         score.tokens += tokens
         score.full += full
         score.over += self.policy.budget is not None and tokens > self.policy.budget
-        shared = count(_find_common_start(self._before, view))
+        shared = count(find_common_start(self._before, view))
         score.cost += self._price(tokens, shared, bool(self._before))
         score.full_cost += self._price(full, self._full_before, bool(self._full_before))
         self._before, self._full_before = view, full
@@ -158,7 +149,7 @@ def _replay(recording: Recording, scored: set[int], runs: Sequence[_Run]) -> Non
         run.policy.close()
 
 
-def _find_common_start(one: str, two: str) -> str:
+def find_common_start(one: str, two: str) -> str:
     low, high = 0, min(len(one), len(two))
     while low < high:
         middle = (low + high + 1) // 2

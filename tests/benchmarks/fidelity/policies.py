@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Protocol
 
 from ctxfold import Session
 from ctxfold.tokens import count
@@ -25,30 +24,11 @@ _PIECE = re.compile(r"[^\s\"{}\[\],()]+")
 _DISTINCTIVE = re.compile(r"[\d@/_]")
 
 
-class Policy(Protocol):
-    """Takes in a recording event by event; makes a view at any time.
+class Policy:
+    """Takes in a recording event by event; makes a view at any time, by default from texts of the past events.
 
     Attributes:
         budget: tokens that no view may exceed; None for a policy without such a promise.
-    """
-
-    budget: int | None
-
-    def add(self, event: RecordedEvent) -> None: ...
-
-    def view(self) -> str: ...
-
-    def close(self) -> None: ...
-
-
-MakePolicy = Callable[[Recording], Policy]
-
-
-class PastPolicy:
-    """A policy that makes its view from the list of past events.
-
-    Args:
-        choose: the texts of a view from the events.
     """
 
     budget: int | None = None
@@ -67,15 +47,15 @@ class PastPolicy:
         self._past.clear()
 
 
-class SessionPolicy:
-    """A `Session` at one budget, recorded and consolidated as a driver would.
+MakePolicy = Callable[[Recording], Policy]
 
-    Args:
-        budget: tokens of its views.
-    """
+
+class SessionPolicy(Policy):
+    """A `Session` at one budget, recorded and consolidated as a driver would."""
 
     def __init__(self, budget: int) -> None:
-        self.budget: int | None = budget
+        super().__init__(keep_all)
+        self.budget = budget
         self.session = Session.open("replay", store=":memory:")
         self._replay = Replay(self.session)
 
@@ -91,19 +71,15 @@ class SessionPolicy:
         self.session.close()
 
 
-def _find_latest(past: Sequence[RecordedEvent]) -> int:
-    """Return the place of the last assistant message. It and what follows it are always kept."""
-    return max((at for at, event in enumerate(past) if event.role == "assistant"), default=0)
-
-
 def keep_all(past: Sequence[RecordedEvent]) -> list[str]:
     """Keep the full history."""
     return [event.body for event in past]
 
 
 def drop_oldest(past: Sequence[RecordedEvent], tokens: int) -> list[str]:
-    """Keep the newest events that fit into `tokens`, and the first user message."""
-    latest, kept, used = _find_latest(past), list[str](), 0
+    """Keep the newest events that fit into `tokens`, those from the last assistant's on, and the first of the user."""
+    latest = max((at for at, event in enumerate(past) if event.role == "assistant"), default=0)
+    kept, used = list[str](), 0
     for at in range(len(past) - 1, -1, -1):
         used += count(past[at].body)
         if used > tokens and at < latest:
@@ -137,13 +113,11 @@ def read_policy(spec: str) -> MakePolicy:
         ValueError: not a spec.
     """
     kind, _, number = spec.partition(":")
-    if spec == "full":
-        return lambda _: PastPolicy(keep_all)
-    if spec == "bag":
-        return lambda _: PastPolicy(list_words)
+    if spec in ("full", "bag"):
+        return lambda _: Policy(keep_all if spec == "full" else list_words)
     if number.removesuffix("%").isdigit():
         if kind == "session":
             return lambda recording: SessionPolicy(read_size(number, recording))
         if kind == "drop":
-            return lambda recording: PastPolicy(partial(drop_oldest, tokens=read_size(number, recording)))
+            return lambda recording: Policy(partial(drop_oldest, tokens=read_size(number, recording)))
     raise ValueError(f"{spec!r} is no policy; write full, bag, drop:N or session:N (N may be 25%)")

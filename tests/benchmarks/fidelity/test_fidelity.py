@@ -57,40 +57,25 @@ def test_a_call_asks_for_the_values_that_come_from_somewhere():
     assert {value.value: value.far for value in asked} == {"W-1001": True, "45": False, "/srv/a.txt": True}
 
 
-@pytest.mark.parametrize(
-    ("view", "value", "found"),
-    [
-        ("total 1450.50", "450", False),
-        ("total 450.50", "450", False),
-        ("id xw-1001b", "W-1001", False),
-        ("(w-1001)", "W-1001", True),
-    ],
-)
-def test_a_value_is_found_only_as_a_whole(view: str, value: str, found: bool):
-    assert is_found(view, view, value) is found
+def test_a_value_is_found_only_as_a_whole():
+    views = {"total 1450.50": "450", "total 450.50": "450", "id xw-1001b": "W-1001", "(w-1001)": "W-1001"}
+    assert [view for view, value in views.items() if is_found(view, view, value)] == ["(w-1001)"]
 
 
-@pytest.mark.parametrize(
-    ("view", "bound"),
-    [("order w-1001: 45", True), ("refund of 45", False), ("order" + " " * 80 + "45" + " " * 80 + "w-1001", False)],
-)
-def test_a_value_is_bound_by_two_of_its_own_company(view: str, bound: bool):
-    assert is_bound(view, view, Asked("45", False, (frozenset({"order", "w-1001", "refund"}),))) is bound
+def test_a_value_is_bound_by_two_of_its_own_company():
+    asked = Asked("45", False, (frozenset({"order", "w-1001", "refund"}),))
+    views = ["order w-1001: 45", "refund of 45", "order" + " " * 80 + "45" + " " * 80 + "w-1001"]
+    assert [is_bound(view, view, asked) for view in views] == [True, False, False]
 
 
-@pytest.mark.parametrize(
-    ("text", "company"),
-    [
-        (json.dumps([{"order": "W-1", "sum": 45}, {"order": "W-2", "sum": 46}]), {"sum", "w-2"}),
-        ("W-2 costs 46 EUR", {"w-2", "costs", "eur"}),
-    ],
-)
-def test_company_is_the_record_or_else_the_words_around(text: str, company: set[str]):
-    (asked,) = find_asked(RecordedCall("1", "pay", {"sum": 46}), "", [(1, RecordedEvent("tool", text))], 2)
-    assert asked.companies == (frozenset(company),)
+def test_company_is_the_record_or_else_the_words_around():
+    record = json.dumps([{"order": "W-1", "sum": 45}, {"order": "W-2", "sum": 46}])
+    for text, company in ((record, {"sum", "w-2"}), ("W-2 costs 46 EUR", {"w-2", "costs", "eur"})):
+        (asked,) = find_asked(RecordedCall("1", "pay", {"sum": 46}), "", [(1, RecordedEvent("tool", text))], 2)
+        assert asked.companies == (frozenset(company),)
 
 
-@pytest.mark.parametrize("spec", ["", "drop", "drop:x", "session:", "bag:3x", "fold:9"])
+@pytest.mark.parametrize("spec", ["", "drop", "session:", "bag:3x", "fold:9"])
 def test_an_unknown_policy_is_refused(spec: str):
     with pytest.raises(ValueError, match="is no policy"):
         read_policy(spec)

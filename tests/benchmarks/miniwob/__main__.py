@@ -19,7 +19,8 @@ from browser_agent.browser.window import Window
 from tests.benchmarks.miniwob.play import find_faults, play
 from tests.benchmarks.miniwob.solvers import SOLVERS
 from tests.benchmarks.shared.harness import Bars, make_parser
-from tests.benchmarks.shared.real_sites import SITES_FOLDER, make_environment, serve_folder
+from tests.benchmarks.shared.real_sites import SITES_FOLDER, make_environment
+from tests.sites.server import Site
 
 LOADED, SOLVED = 130, 50
 """Kinds that must load, and kinds that must be solved."""
@@ -56,9 +57,9 @@ async def run(folder: Path, what: str, named: list[str], seeds: int, bars: Bars)
     every = sorted(path.stem for path in (root / "miniwob").glob("*.html"))
     if unknown := set(named) - set(every):
         raise SystemExit(f"no task {', '.join(sorted(unknown))}; choose among {', '.join(every)}")
-    with serve_folder(root) as origin:
+    with Site(root) as site:
         async with await Browser.launch() as browser:
-            window, address = await browser.window(), f"{origin}/miniwob"
+            window, address = await browser.window(), f"{site.url}/miniwob"
             if what != "solve":
                 loaded = await load_all(window, address, named or every)
                 bars.require(loaded >= (len(named) or LOADED), f"{loaded} pages load")

@@ -108,10 +108,8 @@ class Task:
 
     async def fill(self, *values: str) -> bool:
         """Fill the first text fields."""
-        fields = [
-            {"ref": field.ref, "value": value} for field, value in zip(self.find("textbox"), values, strict=False)
-        ]
-        return await self.do("fill_form", fields=fields)
+        pairs = zip(self.find("textbox"), values, strict=False)
+        return await self.do("fill_form", fields=[{"ref": field.ref, "value": value} for field, value in pairs])
 
     async def enter(self, text: str, role: str = "textbox") -> None:
         """Type into the first field of a role, and submit."""

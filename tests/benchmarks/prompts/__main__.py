@@ -10,9 +10,11 @@ DATA is a folder of recorded sessions. Exits 1 when a decision lost more than on
 
 from __future__ import annotations
 
+import itertools
 import json
 import sys
-from collections import Counter
+from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -66,7 +68,8 @@ def format_request(request: Request, reply: str) -> str:
         for message in request.messages
     ]
     schema = json.dumps(request.tool.schema, ensure_ascii=False, indent=1)
-    tool = f"## tool `{request.tool.name}`\n\n{request.tool.description}\n\n{schema}"
+    room = f"The reply may take {request.max_tokens} tokens."
+    tool = f"## tool `{request.tool.name}`\n\n{request.tool.description}\n\n{room}\n\n{schema}"
     parts = (HOW.format(tool=request.tool.name, reply=reply), f"## system\n\n{request.system}", *messages, tool, "")
     return "\n\n".join(parts)
 
@@ -107,13 +110,9 @@ async def ask_run(case: BrowsedCase, reader: Reader, old: str = "") -> tuple[str
 
 def number_situations(data: Path, only: frozenset[str]) -> list[tuple[int, Situation]]:
     """Return the situations of the decisions in `only` (all if empty), each with its number within its decision."""
-    count: Counter[str] = Counter()
-    numbered = []
-    for situation in make_situations(data):
-        if not only or situation.decision in only:
-            numbered.append((count[situation.decision], situation))
-        count[situation.decision] += 1
-    return numbered
+    count: dict[str, Iterator[int]] = defaultdict(itertools.count)
+    numbered = [(next(count[situation.decision]), situation) for situation in make_situations(data)]
+    return [(number, situation) for number, situation in numbered if not only or situation.decision in only]
 
 
 def ask(data: Path, out: Path, only: frozenset[str]) -> None:
@@ -160,7 +159,7 @@ def judge(out: Path, only: frozenset[str]) -> int:
             reader = Reader(read_reply(path))
             _, note = anyio.run(ask_run, case, reader, kit["sites"].get(str(number), ""))
             refusals.setdefault("browse", []).append(reader.refusal)
-            print(f"browse/{number:02}: {note}" if note else "", end="\n" if note else "")
+            print(f"browse/{number:02}: {note}\n" if note else "", end="")
     for decision, lost in refusals.items():
         print(f"{decision:20} {lost.count(''):>2} of {len(lost)} accepted at first")
         print("".join(f"    {number:02}: {why}\n" for number, why in enumerate(lost) if why), end="")

@@ -51,11 +51,8 @@ def make_pages() -> dict[str, str]:
     add("/refund", "Refund form", f"<form action=/echo method=post>{fields}<button>Send refund</button></form>")
     for n, name in enumerate(NAMES):
         who = f"<a href=/customer/{n}>Customer {name}</a>"
-        add(
-            f"/order/{n}",
-            f"Order W-{20417 + 37 * n}",
-            f"<p>Placed by {who}. Parcel PX{711203 + 991 * n}, delivered.</p>",
-        )
+        parcel = f"<p>Placed by {who}. Parcel PX{711203 + 991 * n}, delivered.</p>"
+        add(f"/order/{n}", f"Order W-{20417 + 37 * n}", parcel)
         details = (
             f"<dt>E-mail<dd>{name.lower()}.{23 + n}@post.example<dt>Account<dd>NL{31 + n} HARB 0{412 + 17 * n} 8{n:03}"
         )
@@ -115,14 +112,13 @@ BROWSED = (
 )
 
 
-class PlannedModel:
-    """Decides by a plan, then leaves one decision to a reader.
+def read_texts(request: Request) -> str:
+    """Return the texts of a request's messages."""
+    return "\n".join(block.get("text", "") for message in request.messages for block in list_blocks(message))
 
-    Args:
-        plan: the decisions before.
-        reader: decides after the plan.
-        site: the site's address.
-    """
+
+class PlannedModel:
+    """Decides by a plan, then leaves one decision to a reader. `site` is the site's address."""
 
     name = "reader"
 
@@ -135,8 +131,7 @@ class PlannedModel:
         """Return the plan's next decision, or the reader's."""
         if not self._left:
             return await self._reader.decide(request)
-        page = "\n".join(block.get("text", "") for message in request.messages for block in list_blocks(message))
-        decision = json.dumps(self._left.pop(0)(page))
+        decision = json.dumps(self._left.pop(0)(read_texts(request)))
         return Reply(json.loads(decision.replace("{site}", self._site)))
 
 

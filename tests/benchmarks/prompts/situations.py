@@ -15,16 +15,12 @@ from pathlib import Path
 from typing import Any
 
 from ctxfold import Session
-from ctxfold.decisions.fold import SETTINGS
-from ctxfold.decisions.memory import choose_batch, front_room
 from ctxfold.decisions.refactor import OPERATORS, Operator
 from ctxfold.models import Model, Roles
 from ctxfold.models.deciders import Deciders
-from ctxfold.models.deciders.memory import read_records
 from ctxfold.text.sentences import sentences
 from ctxfold.tokens import count, head
-from ctxfold.workspace import By
-from tests.benchmarks.refactoring.planting import plant_back_and_forth, plant_failing_call
+from tests.benchmarks.refactoring import plant_back_and_forth, plant_failing_call
 from tests.benchmarks.shared.recordings import RecordedEvent, Recording, Replay, find_files, read_recordings
 
 TEN = 10
@@ -133,29 +129,13 @@ def _make_fold(pool: Pool, at: int) -> Situation:
 
 
 def _make_consolidation(recording: Recording, at: int) -> Situation:
-    """Fold at the high-water mark: a first summary, one after an earlier, or one anew as that fills its room."""
-    kind = ("first", "behind", "anew")[at % 3]
-    half = find_end(recording, 0.5, "tool")
-
-    def limit(session: Session) -> int:
-        return max(400, int(0.8 * session.workspace.tokens))  # a budget that the session just passes
-
-    def make() -> Session:
-        if kind == "first":
-            return record(recording, len(recording.events))
-        session = record(recording, half)
-        budget = limit(session)
-        batch = choose_batch(session.workspace, budget, SETTINGS)
-        steps = [step for block in batch.blocks for step in block.steps] if batch else []
-        words = [each.text for each in read_records(session, steps) if each.kind in ("user", "assistant")]
-        room = int(front_room(budget, SETTINGS) * (0.9 if kind == "anew" else 0.4))
-        session.consolidate(budget, by=By("model", "high water"), summary=head(" ".join(" ".join(words).split()), room))
-        return record(recording, len(recording.events), session, half)
+    """Fold at the high-water mark of a budget that the session just passes; `readers` asks for what comes later."""
+    end = int(len(recording.events) * (1.0, 0.75, 0.9)[at % 3])
 
     async def decide(model: Model, session: Session) -> Any:
-        return await Deciders(Roles(folder=model)).maintain(session, limit(session))
+        return await Deciders(Roles(folder=model)).maintain(session, max(300, int(0.8 * session.workspace.tokens)))
 
-    return Situation("fold", f"{recording.id}: at the high-water mark, {kind}", make, decide)
+    return Situation("fold", f"{recording.id}: at the high-water mark", lambda: record(recording, end), decide)
 
 
 def _make_plan(pool: Pool, at: int) -> Situation:

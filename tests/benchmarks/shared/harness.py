@@ -16,9 +16,7 @@ from mcp_types import CallToolResult, TextContent
 def make_parser(name: str, doc: str | None) -> argparse.ArgumentParser:
     """Return the parser of a benchmark, its module's docstring as the description."""
     return argparse.ArgumentParser(
-        prog=f"python -m tests.benchmarks.{name}",
-        description=doc,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        prog=f"python -m tests.benchmarks.{name}", description=doc, formatter_class=argparse.RawDescriptionHelpFormatter
     )
 
 

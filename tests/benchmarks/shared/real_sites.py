@@ -7,30 +7,26 @@ Packages come from the package index into an environment of their own; the docum
 from __future__ import annotations
 
 import contextlib
-import functools
 import json
 import os
 import socket
 import sqlite3
 import subprocess
 import tempfile
-import threading
 import time
 import urllib.request
 import venv
 from collections.abc import Iterator
 from dataclasses import dataclass
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+
+from tests.sites.server import Site
 
 PACKAGES = ("django", "datasette", "swagger-ui-bundle")
 ALONE = ("miniwob==1.1.0",)
 """Installed without its dependencies: only its pages are used."""
 
-DOCS = {
-    "python": Path("/usr/share/doc/python3/html"),
-    "git": Path("/usr/share/doc/git/html"),
-}
+DOCS = {"python": Path("/usr/share/doc/python3/html"), "git": Path("/usr/share/doc/git/html")}
 """Debian's python3-doc and git-doc."""
 SITES_FOLDER = Path(tempfile.gettempdir()) / "ctxfold-benchmark-sites"
 """Where the sites' environment is kept from one run to the next."""
@@ -68,7 +64,7 @@ def serve_sites(folder: Path) -> Iterator[list[RealPage]]:
     python = make_environment(folder)
     packages = next((folder / "venv" / "lib").iterdir()) / "site-packages"
     with contextlib.ExitStack() as stack:
-        served = {name: stack.enter_context(serve_folder(path)) for name, path in DOCS.items() if path.is_dir()}
+        served = {name: stack.enter_context(Site(path)).url for name, path in DOCS.items() if path.is_dir()}
         found = [
             RealPage(name, f"{served[site]}/{path}")
             for site, name, path in (
@@ -81,8 +77,8 @@ def serve_sites(folder: Path) -> Iterator[list[RealPage]]:
         ]
         admin = stack.enter_context(_serve_django(python, folder))
         data = stack.enter_context(_serve_datasette(python, folder))
-        api = stack.enter_context(serve_folder(_write_swagger(packages, folder)))
-        tasks = stack.enter_context(serve_folder(packages / "miniwob" / "html"))
+        api = stack.enter_context(Site(_write_swagger(packages, folder))).url
+        tasks = stack.enter_context(Site(packages / "miniwob" / "html")).url
         yield [
             *found,
             RealPage("Django admin, 150 users", f"{admin}/admin/auth/user/", "person003"),
@@ -94,27 +90,6 @@ def serve_sites(folder: Path) -> Iterator[list[RealPage]]:
                 for task, click in (("email-inbox", None), ("book-flight", "Search"), ("login-user", "Login"))
             ),
         ]
-
-
-@contextlib.contextmanager
-def serve_folder(folder: Path) -> Iterator[str]:
-    """Serve a folder on loopback. Yields its address."""
-    handler = functools.partial(_Quiet, directory=str(folder))
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_address[1]}"
-    finally:
-        server.shutdown()
-        server.server_close()
-
-
-class _Quiet(SimpleHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def log_message(self, format: str, *args: object) -> None:
-        """Log nothing."""
 
 
 @contextlib.contextmanager

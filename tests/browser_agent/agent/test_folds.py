@@ -1,4 +1,4 @@
-"""What the agent wants folded is committed when that is_worth_folding, kept for the next batch otherwise, and never dropped without a word."""
+"""What the agent wants folded is committed when the past is full or the run ends, and never dropped without a word."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -6,12 +6,6 @@ from typing import Any
 
 import pytest
 
-from browser_agent.agent.folds import (
-    Folds,
-    add_fold,
-    commit_all,
-    commit_paying,
-)
 from browser_agent.agent.journal import Journal, read_cut_off
 from browser_agent.agent.settings import choose_fold_settings
 from browser_agent.deciders import DecidedStep, Decision
@@ -45,35 +39,45 @@ def decided(**fold: Any) -> DecidedStep:
     return DecidedStep(Decision.model_validate(given), "claude", "model")
 
 
-def wanted(session: Session, **fold: Any) -> Folds:
-    """The folds of a session in which that alone is wanted."""
-    folds, refused = add_fold(session, Folds(), decided(**fold), str)
-    assert refused == ""
-    return folds
-
-
 def tiles(session: Session) -> list[tuple[int, ...]]:
     """The steps of each tile."""
     return [block.steps for block in session.workspace.blocks if isinstance(block, Tile)]
 
 
-def test_a_fold_of_the_latest_step_pays_and_one_before_much_of_the_past_waits_for_the_batch(session: Session) -> None:
-    early = wanted(session, summary="Berth 1 is too short.", first_step=1, last_step=1)
-    early = commit_paying(session, early, 100)
-    assert (tiles(session), len(early.waiting)) == ([], 1)
-    both, _ = add_fold(session, early, decided(summary="Berth 5 is too short."), str)
-    both = commit_paying(session, both, 100)
-    add(session, [6])
-    assert (tiles(session), len(both.waiting)) == ([(5,)], 1)
-    assert commit_all(session, both) == Folds()
-    assert tiles(session) == [(1,), (5,)]
+async def test_a_fold_waits_until_the_past_is_full(session: Session) -> None:
+    journal = Journal(session, 3_000, None, Secrets())
+    for fold in ({"first_step": 1, "last_step": 1}, {"first_step": 1, "last_step": 2}, {}):
+        assert await journal.keep(decided(summary="No berth is long enough.", **fold)) == ""
+    await journal.prepare("Step 6.", None, 9)
+    assert tiles(session) == []
+    add(session, range(6, 12))
+    situation, _ = await journal.prepare("Step 12.", None, 9)
+    assert tiles(session)[0][:2] == (1, 2)
+    assert "No berth is long enough." in situation.view.text
+    assert situation.view.tokens <= 3_000
+
+
+async def test_the_agent_is_told_that_a_memory_is_due_and_writes_it_with_its_next_decision(session: Session) -> None:
+    journal = Journal(session, 2_000, None, Secrets())
+    add(session, [6, 7, 8])
+    situation, _ = await journal.prepare("Step 9.", None, 9)
+    assert "A memory is due: s1-" in situation.now
+    given = {
+        "thought": "On.",
+        "memory": {"wanted": "a berth", "facts": "berth 4 takes 40 metres (s4)"},
+        "actions": [{"kind": "back"}],
+    }
+    assert await journal.keep(DecidedStep(Decision.model_validate(given), "claude", "model")) == ""
+    situation, _ = await journal.prepare("Step 9.", None, 9)
+    assert "facts:\nberth 4 takes 40 metres (s4)" in situation.view.text
+    assert "A memory is due" not in situation.now
 
 
 async def test_folds_that_wait_are_committed_at_the_end_and_what_is_refused_is_handed_back(session: Session) -> None:
     journal = Journal(session, 8_000, None, Secrets())
     for n in (1, 2):
-        begun = await journal.begin(decided(summary=f"Berth {n} is too short.", first_step=n, last_step=n), 100)
-        assert begun.note == ""
+        wanted = decided(summary=f"Berth {n} is too short.", first_step=n, last_step=n)
+        assert await journal.keep(wanted) == ""
     session.fold("Neither will do.", 2, 3)
     assert [note.partition(":")[0] for note in await journal.settle()] == ["the fold of s2 was refused"]
     assert tiles(session) == [(1,), (2, 3)]
@@ -82,12 +86,12 @@ async def test_folds_that_wait_are_committed_at_the_end_and_what_is_refused_is_h
 
 async def test_the_embedded_folder_folds_at_the_brim_alone_and_says_so(session: Session) -> None:
     journal = Journal(session, 2_000, None, Secrets())
-    assert (await journal.prepare_context("Step 6.")).kept.notes == ()
+    assert (await journal.prepare("Step 6.", None, 9))[1].notes == ()
     add(session, [6, 7, 8])
-    context = await journal.prepare_context("Step 9.")
-    assert context.view.tokens <= 2_000
-    assert context.kept.notes == ("the view was full: the embedded folder folded s1-s7",)
-    assert (await journal.prepare_context("Step 9.")).kept.notes == ()
+    situation, maintained = await journal.prepare("Step 9.", None, 9)
+    assert situation.view.tokens <= 2_000
+    assert maintained.notes == ("the view was full: the embedded folder folded s1-s7",)
+    assert (await journal.prepare("Step 9.", None, 9))[1].notes == ()
 
 
 def test_what_a_page_says_is_never_taken_for_an_address_or_a_call(session: Session) -> None:

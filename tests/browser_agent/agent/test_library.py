@@ -87,7 +87,7 @@ async def test_twenty_tasks_four_at_a_time_all_end_though_their_browser_dies_twi
 
         async def decide(self, request: Any) -> Any:
             Answers.asked += 1
-            browser = agent._browser
+            browser = agent._browser._browser
             assert browser is not None
             browsers.add(id(browser))
             if Answers.asked in (3, 11):

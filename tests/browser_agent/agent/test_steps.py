@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from browser_agent.actions import ActionResult, ExtractValues, Navigate, Outcome, PageAction
-from browser_agent.agent.journal import begin_step, end_step
+from browser_agent.agent.steps import begin_step, end_step
 from browser_agent.observation import Extracted, Observation
 from ctxfold import Session
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from browser_agent.browser.browser import Browser
-from ctxfold.config import child_environment, kept_from_children
+from ctxfold.config import child_environment, list_private_variables
 from tests.browser_agent.doing import visit
 from tests.sites.server import Site
 
@@ -68,7 +68,7 @@ def test_what_a_child_is_given_is_listed_and_the_rest_is_dropped(monkeypatch: py
     assert PLANTED not in child_environment().values()
     assert "HTTPS_PROXY" not in child_environment()
     assert "HTTPS_PROXY" in child_environment(downloads=True)
-    assert set(KEYS) <= set(kept_from_children())
+    assert set(KEYS) <= set(list_private_variables())
     assert child_environment()["PATH"] == os.environ["PATH"]
     done = subprocess.run([sys.executable, "-c", "print(1)"], env=child_environment(), capture_output=True, check=True)
     assert done.stdout.strip() == b"1"

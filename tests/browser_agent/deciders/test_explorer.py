@@ -21,7 +21,7 @@ async def explore(task: str, site: dict[str, Observation]) -> tuple[DecidedStep,
     explorer, opened, folds = Explorer(task), [""], []
     while True:
         observed = site.get(opened[-1], page(opened[-1], "Gone", status=404))
-        decided = await explorer.decide(Situation(task, VIEW, observed, "", len(opened), 200))
+        decided = await explorer.decide(Situation(VIEW, observed, "", len(opened), 200))
         if decided.decision.fold is not None:
             folds.append(decided.decision.fold.summary or "")
         (action,) = decided.decision.actions
@@ -104,25 +104,3 @@ async def test_on_a_site_it_has_read_whole_half_of_the_question_is_enough():
     for task in ("Do you deliver gift vouchers to Europe?", "Who glazes the floor vase?"):
         decided, _, _ = await explore(task, SHOP)
         assert isinstance(decided.decision.actions[0], GiveUp), task
-
-
-async def test_several_questions_are_answered_one_by_one_each_with_its_source():
-    decided, opened, _ = await explore("How much is delivery to Europe? And is the floor vase heavy?", SHOP)
-    (answer,) = decided.decision.actions
-    assert isinstance(answer, Answer)
-    assert [source.url.removeprefix(ORIGIN) for source in decided.sources] == ["delivery", "vases"]
-    assert [source.question for source in decided.sources] == [
-        "How much is delivery to Europe?",
-        "And is the floor vase heavy?",
-    ]
-    assert all(source.quote in answer.text for source in decided.sources)
-    assert len(opened) == len(set(opened))
-
-
-async def test_where_one_of_several_questions_has_no_answer_it_is_named():
-    decided, _, _ = await explore("How much is delivery to Europe?\nDo you repair bicycles?", SHOP)
-    (end,) = decided.decision.actions
-    assert isinstance(end, GiveUp)
-    assert "bicycles" in end.reason
-    assert "Europe" not in end.reason
-    assert "£14" in decided.candidates[0].quote

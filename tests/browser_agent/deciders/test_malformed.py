@@ -43,7 +43,7 @@ def decider(model: ScriptedModel, decision: Decision) -> ModelDecider:
 
 
 async def test_sixty_malformed_replies_raise_nothing_and_each_falls_back_says_so_and_is_kept():
-    situation = Situation("Find it.", VIEW, None, "Step 1.", 0, 9)
+    situation = Situation(VIEW, None, "Step 1.", 0, 9)
     for reply in malformed(GOOD, "decide", {"thought": 7, "actions": "none"}):
         decided = await decider(ScriptedModel(reply, reply, name="weak"), PRESS).decide(situation)
         assert (decided.decision, decided.decider, decided.kind) == (PRESS, "explorer", "embedded"), reply
@@ -54,7 +54,7 @@ async def test_sixty_malformed_replies_raise_nothing_and_each_falls_back_says_so
 
 
 async def test_the_explorer_ends_a_run_in_a_models_place_only_where_that_fails_again_and_again():
-    situation = Situation("Find it.", VIEW, None, "Step 1.", 0, 9)
+    situation = Situation(VIEW, None, "Step 1.", 0, 9)
     asked = decider(ScriptedModel(*[{}] * 2 * MISSED, name="weak"), GIVE_UP)
     made = [await asked.decide(situation) for _ in range(MISSED)]
     assert [one.decision.end is None for one in made] == [True] * (MISSED - 1) + [False]

@@ -45,9 +45,9 @@ def test_what_is_applied_is_shown_can_be_printed_as_json_and_undone(run: Run, tr
 
 
 def test_a_refusal_ends_with_one_and_the_reason(run: Run, trip: str) -> None:
-    refused = run("refactor", trip, "--operator", "cognitive_boosting", "--text", "Ask about W-9999.")
+    refused = run("refactor", trip, "--operator", "cognitive_boosting", "--text", "```")
     assert (refused.code, refused.out) == (1, "")
-    assert "refused, nothing changed: it holds 1 value that the history does not have" in refused.err
+    assert "refused, nothing changed: the text is empty" in refused.err
     assert (
         json.loads(run("refactor", trip, "--operator", "attention_anchor", "--text", "", "--json").out)["applied"]
         is False

@@ -8,7 +8,6 @@ import pytest
 from browser_agent.browser.browser import Browser
 from ctxfold import Session
 from ctxfold.cli.report import report_session
-from ctxfold.errors import InputError
 from tests.support.sessions import prose
 
 HOSTILE = "</pre></details><script>document.title='owned'</script><img src=http://evil.example/a.png onerror=alert(1)>{{ 7 * 7 }}{% raw %}"
@@ -45,9 +44,10 @@ def test_every_step_block_and_branch_stands_in_the_page(store: str, tmp_path: Pa
     assert all(f'id="branch-{name}"' in text for name in ("main", "by-train", "visa"))
     assert all(prose(n, 400) in text for n in range(60))
     assert set(re.findall(r'href="#([^"]+)"', text)) <= set(re.findall(r'id="([^"]+)"', text))
-    assert report.curve.steps[0] == 1
-    assert report.curve.whole == tuple(sorted(report.curve.whole))
-    assert max(report.curve.view) <= 4_000
+    steps, logs, views = zip(*report.curve, strict=True)
+    assert steps[0] == 1
+    assert list(logs) == sorted(logs)
+    assert (logs[-1], max(views) <= 4_000) == (report.raw, True)
     with Session.open("run", store=store) as session:
         assert report.view == session.view(4_000).tokens
     assert file.stat().st_mode & 0o077 == 0
@@ -95,7 +95,5 @@ def test_pictures_are_taken_in_by_the_number_of_their_step(store: str, tmp_path:
     (shots / "s4.txt").write_text("no picture")
     file = tmp_path / "run.html"
     report = report_session("run", file, store, pictures=shots)
-    assert [step.n for chapter in report.chapters for step in chapter.steps if step.picture] == [3]
+    assert [shown.step.n for chapter in report.chapters for shown in chapter.steps if shown.picture] == [3]
     assert 'src="data:image/png;base64,' in file.read_text("utf-8")
-    with pytest.raises(InputError, match="folder"):
-        report_session("run", file, store, pictures=tmp_path / "none")

@@ -57,8 +57,8 @@ def test_whole_steps_come_as_json(run: Run, text: str) -> None:
         (("--step", '{"explanation": "a"}\n{"typo": 1}'), b"", "step 2 is not an object of"),
         (("--step", "[1]"), b"", "step 1 is not an object of"),
         (("--step", "[]"), b"", "no step in that"),
-        (("--step", '{"calls": 5}'), b"", "step 1 needs its calls and results as arrays"),
-        (("--step", '{"explanation": "a"}\n{"explanation": 5}'), b"", "step 2: text is wanted"),
+        (("--step", '{"calls": 5}'), b"", "step 1: calls must be a list"),
+        (("--step", '{"explanation": "a"}\n{"explanation": 5}'), b"", "step 2: an assistant's message is a text"),
         (
             ("--step", '{"explanation": "a"}\n{"results": [{"id": "x", "text": "b"}]}'),
             b"",

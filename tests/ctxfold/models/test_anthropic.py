@@ -194,8 +194,7 @@ async def test_each_trouble_of_the_server_is_one_line_that_names_the_next_move(
 
 
 @pytest.mark.parametrize(
-    "answer",
-    [Raw(b"<html>hello</html>"), Raw(b"{}", "application/json"), Raw(b"nope", "text/html", status=404)],
+    "answer", [Raw(b"<html>hello</html>"), Raw(b"{}", "application/json"), Raw(b"nope", "text/html", status=404)]
 )
 async def test_another_kind_of_server_is_named_as_such(answer: Raw):
     with pytest.raises(ModelUnavailable, match="check ANTHROPIC_BASE_URL"):

@@ -74,9 +74,7 @@ def test_another_name_is_refused_unless_a_server_of_ones_own_is_set(monkeypatch:
 
 
 @pytest.mark.parametrize(
-    "text",
-    ['[{"thought": "a"}, {"thought": "b"}]', '{"thought": "a"}\n\n{"thought": "b"}\n'],
-    ids=["array", "lines"],
+    "text", ['[{"thought": "a"}, {"thought": "b"}]', '{"thought": "a"}\n\n{"thought": "b"}\n'], ids=["array", "lines"]
 )
 @pytest.mark.anyio
 async def test_a_script_answers_with_its_decisions_in_order_and_then_says_it_is_at_its_end(tmp_path: Path, text: str):

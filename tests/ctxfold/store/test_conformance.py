@@ -56,7 +56,7 @@ def fill(tx: Writing, name: str) -> int:
     ):
         if kind:
             add(tx, session, made.n, 1, kind, text)
-        tx.log.put_step(session, made)
+        tx.log.write_step(session, made)
     add(tx, session, 2, 2, "result", "late words", at=4, key="once")
     cell = tx.cover.add_cell(session, 0, 1)
     tx.cover.add_tile(session, 1, 1, 2, 20, pack_json({"id": 1}))

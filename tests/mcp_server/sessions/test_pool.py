@@ -6,7 +6,7 @@ import pytest
 import ctxfold
 from ctxfold import Session
 from ctxfold.errors import BudgetError, UnknownSession
-from mcp_server.sessions.pool import SessionPool
+from mcp_server.sessions.pool import Pools
 
 pytestmark = pytest.mark.anyio
 
@@ -16,7 +16,7 @@ def tip(session: Session) -> int:
 
 
 async def test_opening_again_keeps_the_budget_unless_another_is_said() -> None:
-    pool = SessionPool()
+    pool = Pools().get(None)
     assert (await pool.open("paris-trip", None, None)).budget == 8000
     assert (await pool.open("paris-trip", None, 3000)).budget == 3000
     assert (await pool.open("paris-trip", None, None)).budget == 3000
@@ -29,7 +29,7 @@ async def test_opening_again_keeps_the_budget_unless_another_is_said() -> None:
 
 
 async def test_a_session_deleted_elsewhere_is_unknown_and_no_other_takes_its_place() -> None:
-    pool = SessionPool()
+    pool = Pools().get(None)
     await pool.open("paris-trip", None, None)
     await pool.use("paris-trip", lambda session: session.record_turn("Old words."))
     ctxfold.delete_session("paris-trip")
@@ -44,7 +44,7 @@ async def test_a_session_deleted_elsewhere_is_unknown_and_no_other_takes_its_pla
 
 
 async def test_work_on_one_session_waits_and_work_on_another_does_not() -> None:
-    pool = SessionPool()
+    pool = Pools().get(None)
     for name in ("one", "two"):
         await pool.open(name, None, None)
     held, go = threading.Event(), threading.Event()
@@ -69,7 +69,7 @@ async def test_work_on_one_session_waits_and_work_on_another_does_not() -> None:
 
 
 async def test_only_so_many_handles_stay_open_and_none_is_missed() -> None:
-    pool = SessionPool()
+    pool = Pools().get(None)
     for n in range(70):
         await pool.open(f"session-{n}", None, None)
         await pool.use(f"session-{n}", lambda session: session.record_turn(user="Hi."))

@@ -7,8 +7,7 @@ from mcp_types import Tool
 from ctxfold.tokens import count
 from mcp_server.server import build_server
 from mcp_server.sessions.pool import Pools
-from mcp_server.tools import TOOLS
-from mcp_server.tools.spec import Caps
+from mcp_server.tools import TOOLS, Caps
 
 pytestmark = pytest.mark.anyio
 

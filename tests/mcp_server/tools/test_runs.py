@@ -115,8 +115,8 @@ async def test_the_protocols_own_cancellation_ends_the_run(tmp_path: Path, era: 
                 tasks.cancel_scope.cancel()
             (run,) = pools.get(None).browsing.runs._runs.values()
             with anyio.fail_after(30):
-                await run.followed
-            assert run.standing.status == "cancelled"
+                await run.recorded
+            assert run.status.status == "cancelled"
 
 
 async def test_what_cannot_be_begun_or_is_not_known_is_an_error_that_names_the_next_call() -> None:

@@ -3,13 +3,15 @@ import select
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests.mcp_server.conftest import ROOT, SERVE, Host
-from tests.support.leaving import Way, gone_after
+from tests.sites.server import Site
+from tests.support.leaving import command, is_alive, wait_for_browser
 
 Start = Callable[..., Host]
 
@@ -51,24 +53,25 @@ def left(host: Host, within: float = LEAVE) -> int:
     return host.process.wait(within)
 
 
-def test_it_leaves_when_its_host_closes_stdin(host: Start) -> None:
-    one = host()
-    one.begin()
-    one.call("open_session", session="paris-trip")
-    assert one.process.stdin is not None
-    one.process.stdin.close()
-    assert left(one) == 0
+def end(host: Host, number: signal.Signals | None) -> None:
+    """Send a signal, or close stdin."""
+    if number is not None:
+        host.process.send_signal(number)
+        return
+    assert host.process.stdin is not None
+    host.process.stdin.close()
 
 
 @pytest.mark.parametrize(
-    "number", [signal.SIGTERM, *(pytest.param(one, marks=pytest.mark.long) for one in (signal.SIGINT, signal.SIGHUP))]
+    "number",
+    [None, signal.SIGTERM, *(pytest.param(one, marks=pytest.mark.long) for one in (signal.SIGINT, signal.SIGHUP))],
 )
-def test_it_leaves_on_a_signal_while_stdin_stays_open(host: Start, number: signal.Signals) -> None:
+def test_it_leaves_when_its_host_closes_stdin_and_on_a_signal(host: Start, number: signal.Signals | None) -> None:
     one = host()
     one.begin()
     one.call("open_session", session="paris-trip")
-    one.process.send_signal(number)
-    assert left(one) == 128 + number
+    end(one, number)
+    assert left(one) == (0 if number is None else 128 + number)
 
 
 @pytest.mark.parametrize("number", [None, signal.SIGTERM])
@@ -77,11 +80,7 @@ def test_it_leaves_in_time_even_from_a_call_that_never_returns(host: Start, numb
     one.begin()
     one.send("tools/call", name="open_session", arguments={"session": "paris-trip"})
     one.ask("ping")
-    if number is None:
-        assert one.process.stdin is not None
-        one.process.stdin.close()
-    else:
-        one.process.send_signal(number)
+    end(one, number)
     left(one)
 
 
@@ -103,19 +102,29 @@ def test_it_leaves_when_its_parent_is_killed_though_stdin_stays_open(tmp_path: P
     os.close(writer)
 
 
-@pytest.mark.parametrize("way", ["stdin", pytest.param("term", marks=pytest.mark.long)])
-def test_no_browser_outlives_the_server(way: Way) -> None:
-    assert gone_after(way, LEAVE) <= LEAVE
+@pytest.mark.parametrize("number", [None, pytest.param(signal.SIGTERM, marks=pytest.mark.long)])
+def test_no_browser_outlives_the_server(host: Start, number: signal.Signals | None) -> None:
+    one = host("from mcp_server.cli.serve import serve; serve(['--caps', 'core,browser'])")
+    with Site(pages={"/": "<title>Home</title><p>Hello.</p>"}) as site:
+        one.begin()
+        one.call("open_session", session="trip")
+        one.call("page_open", session="trip", url=site.url)
+        processes = wait_for_browser(one.process.pid)
+        end(one, number)
+        left(one)
+        until = time.monotonic() + LEAVE
+        while any(map(is_alive, processes)):
+            assert time.monotonic() < until, [command(process) for process in processes]
+            time.sleep(0.02)
 
 
 def test_stdout_carries_the_protocol_alone_whatever_prints(host: Start) -> None:
     one = host(NOISY)
     one.begin()
     one.call("open_session", session="paris-trip")
-    assert one.process.stdin is not None
     assert one.process.stdout is not None
     assert one.process.stderr is not None
-    one.process.stdin.close()
+    end(one, None)
     left(one)
     assert one.process.stdout.read() == b""
     noise = one.process.stderr.read().decode()

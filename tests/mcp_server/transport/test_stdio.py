@@ -106,7 +106,7 @@ async def test_two_servers_on_one_session_lose_no_write() -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--caps", "pages"], "core and browser"),
+        (["--caps", "pages"], "core,browser"),
         (["--model", "script:/no/file"], "/no/file"),
         (["--storage-state", "/no/state"], "/no/state"),
         (["--secret", "pin"], "names no source"),

@@ -1,4 +1,4 @@
-"""What a host sends over real pipes that is no message, or takes back at once: each is answered with its id, and the server goes on."""
+"""What a host sends over real pipes that is no message, or takes back at once: each is answered, with its id where it can be parsed, and the server goes on."""
 
 import json
 from collections.abc import Callable
@@ -16,16 +16,13 @@ CALL = b'{"jsonrpc":"2.0","id":ID,"method":"tools/call","params":{"name":"record
 ODD = {
     "half a character in a text": CALL.replace(b"VALUE", b'"a\\ud800b"'),
     "arguments nested 250 deep": CALL.replace(b"VALUE", DEEP),
-    "200,000 brackets": CALL.replace(b"VALUE", b"[" * 200_000 + b"]" * 200_000),
-    "200,000 brackets and no end": b'{"jsonrpc":"2.0","id":ID,"method":"ping","params":' + b"[" * 200_000,
     "no number": CALL.replace(b"VALUE", b"NaN"),
     "params as a text": b'{"jsonrpc":"2.0","id":ID,"method":"tools/call","params":"{\\"id\\":7}"}',
     "no method": b'{"jsonrpc":"2.0","id":ID}',
     "bytes that are no UTF-8": CALL.replace(b"VALUE", b'"\xff\xfe"'),
-    "a NUL behind it": b'{"jsonrpc":"2.0","id":ID,"method":"ping"}\x00',
 }
 
-NAMELESS = [b"hello", b"[" * 200_000, b'{"jsonrpc":"2.0","id":1.5,"method":"ping"}', b'{"jsonrpc":"2.0","id":{},"method":"ping"}',
+NAMELESS = [CALL.replace(b"VALUE", b"[" * 200_000 + b"]" * 200_000), b'{"jsonrpc":"2.0","id":ID,"method":"ping","params":' + b"[" * 200_000, b'{"jsonrpc":"2.0","id":ID,"method":"ping"}\x00', b"hello", b"[" * 200_000, b'{"jsonrpc":"2.0","id":1.5,"method":"ping"}', b'{"jsonrpc":"2.0","id":{},"method":"ping"}',
             b'{"jsonrpc":"2.0","id":"\\ud800","method":"ping"}', b'[{"jsonrpc":"2.0","id":7,"method":"ping"}]']  # fmt: skip
 
 
@@ -52,7 +49,7 @@ def test_each_odd_request_is_answered_with_its_id_and_the_server_goes_on(host: S
         assert found["id"] == number, what
         assert "error" in found or found["result"]["isError"] or what == "bytes that are no UTF-8", what
     for line in NAMELESS:
-        send(one, line)
+        send(one, line.replace(b"ID", b"5"))
         assert answer(one)["id"] is None
     for silent in (
         b"",

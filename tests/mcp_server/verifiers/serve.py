@@ -1,8 +1,4 @@
-"""The real server with the conformance fixtures, over HTTP at a port or, for the bridge, on pipes: `python -m tests.mcp_server.verifiers.serve PORT|stdio`.
-
-The older era's scenarios ask the client back in the middle of a call, which needs a connection that stands; so this serves with sessions, where `ctxfold serve`
-keeps none.
-"""
+"""The real server with the conformance fixtures, over HTTP at a port or, for the bridge, on pipes: `python -m tests.mcp_server.verifiers.serve PORT|stdio`."""
 
 from __future__ import annotations
 
@@ -13,7 +9,7 @@ import uvicorn
 
 from mcp_server.server import build_server
 from mcp_server.sessions.pool import Pools
-from mcp_server.transport.http import ListenAddress
+from mcp_server.transport.http import ListenAddress, make_app
 from tests.mcp_server.verifiers.fixtures import graft
 
 if __name__ == "__main__":
@@ -22,9 +18,4 @@ if __name__ == "__main__":
         anyio.run(server.run_stdio_async)
         sys.exit()
     address = ListenAddress("127.0.0.1", int(sys.argv[1]))
-    uvicorn.run(
-        server.streamable_http_app(transport_security=address.security),
-        host=address.host,
-        port=address.port,
-        log_level="error",
-    )
+    uvicorn.run(make_app(server, address), host=address.host, port=address.port, log_level="error")

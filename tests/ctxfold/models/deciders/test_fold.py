@@ -4,12 +4,10 @@ import json
 
 import pytest
 
-from ctxfold import Session
+from ctxfold import FoldSettings, Session
 from ctxfold.errors import FoldError, InputError
-from ctxfold.models import Model, Reply, Request, helpers
-from ctxfold.models.deciders import Decided, Deciders
-from ctxfold.models.deciders.loop import decide, lease_of
-from ctxfold.models.deciders.memory import Consolidate, is_due
+from ctxfold.models import Model, Reply, Request, Roles, helpers
+from ctxfold.models.deciders import Deciders, Maintained
 from ctxfold.models.named import ScriptedModel
 from ctxfold.workspace import RawStep, Tile
 from tests.support.sessions import add_json, add_steps, events, prose
@@ -80,15 +78,19 @@ async def test_a_planted_value_goes_back_with_its_name_and_is_never_kept(session
     assert "not in the log" in again
 
 
-async def test_a_model_that_goes_on_inventing_is_replaced_and_the_history_says_so(session: Session):
+async def test_what_a_model_invents_twice_is_kept_with_marks(session: Session):
     model = ScriptedModel(said("Paid W-8888."), said("Paid W-8888 and W-7777."), name="liar")
     planned = await Deciders(model).fold(session, 1, 3)
-    assert planned.decider == "embedded"
-    assert planned.note == "liar was refused twice, at last for inventing 2 values"
-    assert (session.history()[0].decider, session.history()[0].cause) == ("embedded", planned.note)
-    assert planned.made.origin == "embedded"
-    assert "8888" not in session.view().text + planned.note
+    assert (planned.decider, planned.note) == ("model", "")
+    assert planned.made.summary == "Paid W-8888 [not in the log] and W-7777 [not in the log]."
+    assert planned.made.marks == ("W-8888", "W-7777")
     assert len(model.requests) == 2
+
+
+async def test_a_summary_that_follows_a_malformed_reply_is_not_asked_for_again(session: Session):
+    model = ScriptedModel({"summary": 7}, said("Paid W-8888."))
+    planned = await Deciders(model).fold(session, 1, 3)
+    assert planned.made.summary == "Paid W-8888 [not in the log]."
 
 
 def high(session: Session) -> None:
@@ -96,25 +98,24 @@ def high(session: Session) -> None:
     add_steps(session, 8, first=20)
 
 
-async def consolidated(model: Model | None, session: Session) -> Decided[tuple[Tile, ...]]:
-    """What is due at a budget of 1,000, folded."""
-    return await decide(model, lease_of(session), Consolidate("strong", 1_000))
+async def maintained(model: Model | None, session: Session, budget: int = 1_000) -> Maintained:
+    """What is due at a budget, folded."""
+    return await Deciders(Roles(folder=model)).maintain(session, budget)
 
 
 async def test_nobody_is_asked_below_the_high_water_mark(session: Session):
-    assert not is_due(session, 100_000)
     high(session)
-    assert is_due(session, 1_000)
-    await Deciders(None).plan(session)
-    before = session.history()
-    assert (await Deciders(None).maintain(session, 100_000)).folded == ()
-    assert session.history() == before
+    model, before = ScriptedModel({"facts": GOOD}), session.history()
+    assert (await maintained(model, session, 100_000)).folded == ()
+    assert (model.requests, session.history()) == ([], before)
 
 
-async def test_above_the_mark_the_models_summary_takes_the_place_of_the_older_steps(session: Session):
+async def test_above_the_mark_the_models_memory_takes_the_place_of_the_older_steps(session: Session):
     high(session)
-    planned = await consolidated(ScriptedModel(said(GOOD), name="strong"), session)
-    assert (planned.decider, planned.made[-1].summary, planned.made[-1].scale) == ("model", GOOD, "macro")
+    done = await maintained(ScriptedModel({"facts": GOOD}, name="strong"), session)
+    (tile,) = done.folded
+    assert tile.memory is not None
+    assert (tile.memory.facts, tile.scale, tile.origin) == (GOOD, "macro", "model")
     assert session.history()[0].cause == "high water, written by strong"
     assert isinstance(session.workspace.latest, RawStep)
     assert session.view(1_000).tokens <= 1_000
@@ -122,13 +123,11 @@ async def test_above_the_mark_the_models_summary_takes_the_place_of_the_older_st
 
 async def test_above_the_mark_a_refused_model_leaves_it_to_the_embedded_folder(session: Session):
     high(session)
-    liar = ScriptedModel(said("Paid W-8888."), said("Paid W-8888."), name="liar")
-    planned = await consolidated(liar, session)
-    assert planned.decider == "embedded"
-    assert session.history()[0].cause == "high water; liar was refused twice, at last for inventing 1 value"
+    done = await maintained(ScriptedModel({"facts": 7}, {"facts": 7}, name="weak"), session)
+    assert session.history()[0].cause == "high water; weak was refused twice, at last for its form"
     session.undo()
-    unasked = await consolidated(None, session)
-    assert unasked.made[-1].lines == planned.made[-1].lines
+    unasked = await maintained(None, session)
+    assert unasked.folded[-1].lines == done.folded[-1].lines
     assert session.history()[0].cause == "high water"
 
 
@@ -186,9 +185,9 @@ async def test_the_folders_model_is_a_setting_of_its_own(monkeypatch: pytest.Mon
 
 @pytest.mark.parametrize("model", [None, ScriptedModel(*[{"summary": "Looked up an order."}] * 4, name="strong")])
 async def test_on_demand_each_step_is_folded_alone_once_the_next_is_recorded(model: ScriptedModel | None) -> None:
-    with Session.open("micro", store=":memory:") as session:
+    with Session.open("micro", store=":memory:", settings=FoldSettings(micro=True)) as session:
         session.record_turn(user="Look up three orders.")
-        deciders = Deciders(model, micro=True)
+        deciders = Deciders(model)
         for number in range(3):
             call = {"name": "get", "args": {"order": f"W-{number}"}, "id": "c1"}
             session.record_step(calls=[call], results=[{"id": "c1", "text": prose(number, 400)}])

@@ -8,7 +8,6 @@ import pytest
 
 from ctxfold import Session
 from ctxfold.config import Endpoint
-from ctxfold.decisions.extraction import Trigger
 from ctxfold.errors import ModelUnavailable
 from ctxfold.models import Model, Reply, Request, Usage
 from ctxfold.models.anthropic import AnthropicModel
@@ -106,8 +105,8 @@ async def test_evidence_is_held_against_the_log_and_a_claim_goes_back_once(sessi
 
 
 async def triggered(model: Model, session: Session) -> Decided[Extraction]:
-    """An extraction that a trigger calls for."""
-    wanted = ExtractionWanted("total of W-2003", None, 200, Trigger("unresolved reference", "W-2003"))
+    """An extraction with a small budget."""
+    wanted = ExtractionWanted("total of W-2003", None, 200)
     return await decide(model, lease_of(session), ExtractQuestion(model.name, wanted))
 
 
@@ -119,7 +118,7 @@ async def test_lines_that_a_model_chose_stand_byte_for_byte(session: Session):
         asked = server.journal[0].body["messages"][-1]["content"][0]["text"]
     assert '2|  "order": "W-2003",' in asked
     assert kept.note == ""
-    assert extracted(session) == [("model", "unresolved reference: W-2003; chosen by claude-strong")]
+    assert extracted(session) == [("model", "chosen by claude-strong")]
     (extract,) = session.intent.extracts
     assert extract.text == session.recall("s1.3:2-3").text
     assert extract.facts == ("W-2003",)
@@ -173,12 +172,9 @@ async def test_a_model_without_tools_folds_in_the_text_form(session: Session):
         look_up(session, number)
 
     def answer(body: dict[str, Any]) -> Answer:
-        if body["tools"][0]["name"] != "keep":
+        if body["tools"][0]["name"] != "remember":
             return Decide(PLAN, name="plan")
-        asked = body["messages"][-1]["content"][0]["text"]
-        steps = asked.split("the steps to fold, ")[1].split(", each")[0]
-        fold = {"type": "deep_consolidation", "target": {"ids": [steps]}, "summary_text": "Looked up orders."}
-        return Words(f"Folding.\n<context>{json.dumps({'fold': fold})}</context>")
+        return Words(json.dumps({"facts": "Looked up orders."}))
 
     with MessagesServer(answer) as server:
         kept = await Deciders(served(server)).maintain(session, 1_000)

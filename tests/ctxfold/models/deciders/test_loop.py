@@ -50,7 +50,7 @@ DECISIONS: dict[str, tuple[Ask, str, dict[str, Any], dict[str, Any]]] = {
         lambda deciders, session: deciders.refactor(session, "state_abstract"),
         "rewrite",
         {"text": "Looked up W-2001 to W-2005."},
-        {"text": "See W-9999."},
+        {"text": "```"},
     ),
     "branch": (
         lambda deciders, session: deciders.branch(session, "What if it were two orders?"),
