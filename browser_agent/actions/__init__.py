@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Annotated, Any, Literal, NamedTuple, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
@@ -250,7 +250,6 @@ class ActionResult(FrozenModel):
     Attributes:
         seen: the part that a reading action showed, where other actions followed it.
         late: requests of the action before that the page was kept from sending after it.
-        note: something that the caller of a successful action would not expect.
         named: the elements that the action called by name; `action` has their refs.
     """
 
@@ -259,7 +258,6 @@ class ActionResult(FrozenModel):
     message: str
     seen: Observation | None = None
     late: str = ""
-    note: str = ""
     named: tuple[Control, ...] = ()
 
     @property
@@ -292,26 +290,14 @@ class Outcome(FrozenModel):
         return drop_repeats([one for one in seen if one is not None])
 
     @property
-    def late(self) -> bool:
-        """Whether the page was kept from sending something after an action had ended."""
-        return any(result.late for result in self.results)
-
-    @property
     def notes(self) -> str:
-        """What the page was kept from sending late, and the notes on successful actions; empty without any."""
-        return "; ".join(note for result in self.results for note in (result.late, result.note) if note)
+        """The requests that the page was kept from sending after an action had ended; empty without any."""
+        return "; ".join(result.late for result in self.results if result.late)
 
     @property
     def ok(self) -> bool:
         """Whether every action was done, or the last one done replaced the page, so that the rest was left."""
         return self.kind in ("done", "page_changed")
-
-
-class Said(NamedTuple):
-    """The message of a successful action, and a note on what its caller would not expect."""
-
-    message: str
-    note: str = ""
 
 
 class Stop(Exception):

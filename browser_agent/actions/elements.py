@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from playwright.async_api import Error, Locator, Position
 
 from browser_agent import actions as act
-from browser_agent.actions import Said, Stop, is_ref, name_targets, with_targets
+from browser_agent.actions import Stop, is_ref, name_targets, with_targets
 from browser_agent.actions.look import look_for_refs
 from browser_agent.browser.window import Window
 from browser_agent.observation import Control
@@ -263,7 +263,6 @@ _FOCUSED = (
     "() => document.activeElement !== null && "
     "![document.body, document.documentElement].includes(document.activeElement)"
 )
-_NO_FOCUS = "the key went to the page as a whole: nothing has the focus"
 
 
 async def click(window: Window, action: act.Click) -> str:
@@ -291,13 +290,13 @@ async def _click_aside(element: Element) -> bool:
     return False
 
 
-async def press(window: Window, action: act.Press) -> str | Said:
+async def press(window: Window, action: act.Press) -> str:
     """Press a key on an element, or where the focus is. Raises Stop: no such key, or a secret of another site."""
     if action.ref is None:
         key = reveal_secrets(window, window.page.url, action.key)
         focused = await attempt(window, window.page.evaluate(_FOCUSED), "the page")
         await attempt(window, window.page.keyboard.press(key), "the page")
-        return "pressed the key" if focused else Said("pressed the key", _NO_FOCUS)
+        return "pressed the key" if focused else "pressed the key on the page as a whole: nothing has the focus"
     element = find_element(window, action.ref)
     await element.attempt(element.locator.press(await element.reveal(action.key)))
     return f"pressed the key on {action.ref}"
@@ -321,7 +320,7 @@ async def drag(window: Window, action: act.Drag) -> str:
     return f"dragged {action.ref} to {action.to}"
 
 
-async def scroll(window: Window, action: act.Scroll) -> str | Said:
+async def scroll(window: Window, action: act.Scroll) -> str:
     """Scroll the page, or the area of an element; at the end of a list, wait for its next part."""
     how = [action.direction, _GROWS * window.limits.pace * 1000]
     if action.ref is None:
@@ -331,5 +330,5 @@ async def scroll(window: Window, action: act.Scroll) -> str | Said:
         script = f"(element, how) => ({_SCROLL})([element, ...how])"
         moved = await element.attempt(element.locator.evaluate(script, how))
     if moved == "nowhere":
-        return Said("scrolled", f"{action.direction}: at the end already")
+        return f"scrolled {action.direction}: at the end already"
     return f"scrolled {action.direction}{'; more came' if moved == 'grew' else ''}"

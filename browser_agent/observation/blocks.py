@@ -49,6 +49,7 @@ class Block:
         level: 1 to 6 for a heading, 7 for a defined term, else 0.
         row: its place in `group`.
         refs: every ref in `text`; `links` of them are links, `controls` are fields, buttons and the like.
+        owner: the place of the block it belongs to: the entry it is nested in, else the term it defines.
         ref: the element it was made of.
     """
 
@@ -59,6 +60,7 @@ class Block:
     region: str
     group: Group | None
     indent: int
+    owner: int | None
     section: str
     level: int
     row: int
@@ -72,6 +74,7 @@ class _Place(NamedTuple):
     region: str = "body"
     group: Group | None = None
     indent: int = 0
+    owner: int | None = None
 
 
 @dataclass(slots=True)
@@ -80,6 +83,7 @@ class _Writer:
 
     blocks: list[Block] = field(default_factory=list)
     section: str = ""
+    term: int | None = None
     groups: int = 0
     rows: Counter[int] = field(default_factory=Counter)
 
@@ -89,11 +93,13 @@ class _Writer:
         if not line.text:
             return
         if level:
+            self.term = len(self.blocks) if level == _TERM else None
             self.section = line.text if not line.refs else render(nodes, refs=False).text
         cells = nodes[0].children if nodes[0].role == "row" else ()
         is_head = bool(cells) and all(cell.role == "columnheader" for cell in cells)
         group = place.group.id if place.group is not None else 0
-        where = (*place, self.section, level, self.rows[group], ref, is_head)
+        owner = self.term if place.owner is None and not level else place.owner
+        where = (*place._replace(owner=owner), self.section, level, self.rows[group], ref, is_head)
         self.blocks.append(Block(prefix + line.text, line.refs, line.links, line.controls, *where))
         self.rows[group] += 1
 
@@ -111,25 +117,6 @@ def blocks(root: Node) -> tuple[Block, ...]:
     for start in range(0, len(missed), _LOOSE):  # such as a whole table that can be clicked
         writer.add(missed[start : start + _LOOSE], _Place(), None)
     return tuple(writer.blocks)
-
-
-def find_owners(blocks: Sequence[Block]) -> tuple[int | None, ...]:
-    """For each block the place of the one it belongs to: the entry a note is nested in, the term it defines; None for
-    most.
-    """
-    found: list[int | None] = []
-    open_at: list[int] = []
-    term: int | None = None
-    for place, block in enumerate(blocks):
-        while open_at and blocks[open_at[-1]].indent >= block.indent:
-            open_at.pop()
-        if block.level:
-            term = place if block.level == _TERM else None
-        entry = open_at[-1] if open_at and block.indent and blocks[open_at[-1]].region == block.region else None
-        belongs = term if term is not None and not block.level and blocks[term].section == block.section else None
-        found.append(entry if entry is not None else belongs)
-        open_at.append(place)
-    return tuple(found)
 
 
 def blocks_under(blocks: Sequence[Block], ref: str | None) -> tuple[Block, ...]:
@@ -264,10 +251,10 @@ def _item(writer: _Writer, node: Node, place: _Place) -> None:
     rest = list(node.children)
     while rest and is_inline(rest[0]):
         lead.append(rest.pop(0))
-    own = replace(node, children=tuple(lead))
-    writer.add([own], place, node.ref, "- ")
-    if rest:
-        _flow(writer, tuple(rest), place._replace(indent=place.indent + 1), node.ref)
+    own = len(writer.blocks)
+    writer.add([replace(node, children=tuple(lead))], place, node.ref, "- ")
+    owner = own if len(writer.blocks) > own else place.owner
+    _flow(writer, rest, place._replace(indent=place.indent + 1, owner=owner), node.ref)
 
 
 # A snapshot has each piece of a line apart, and not whether a space is between them: `queue.` and `Empty` are one name.

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from urllib.parse import urlsplit
 
 from browser_agent.observation import Observation
-from browser_agent.observation.blocks import Block, find_owners
+from browser_agent.observation.blocks import Block
 from browser_agent.observation.inline import REF, cut, first_mention, terms, trim_torn_ref
 from ctxfold.select import PAGE, Piece, score
 from ctxfold.select.pieces import words_of
@@ -157,8 +157,8 @@ calls: with 0.5 9,127 tokens, with 0.7 8,122, with this 8,579.
 """
 _LONG, _LONG_ASKED = 130, 260
 """Tokens of a long block that are shown; of one that is asked for or has controls."""
-_MARKER = 10
-"""Tokens of the line for a stretch that is cut."""
+_GAP, _MARKER = 16, 10
+"""Tokens of a gap that is shown, as its marker costs as much; tokens of the marker."""
 _CUT_HEADINGS = 3
 _ROWS, _FEWEST_ROWS, _ROWS_SHARE = 12, 4, 0.3
 """Rows of the page's main table that come first; the rows and the share of the main part from which a table is the main
@@ -212,9 +212,8 @@ def prune(blocks: Sequence[Block], interest: Interest, budget: int, page_of: Cal
     asked.update(rows if interest.need else ())
     order = sorted((-worth, place) for place, worth in enumerate(points) if worth is not None)
     chosen = _choose([place for _, place in order], costs, budget, asked)
-    owners = find_owners(blocks)
     while True:
-        shown = {*chosen, *(owner for place in chosen if (owner := owners[place]) is not None)}
+        shown = {*chosen, *(owner for place in chosen if (owner := blocks[place].owner) is not None)}
         pruned = _lay_out(blocks, texts, shown, page_of)
         over = count("\n".join(pruned[0])) - budget
         if over <= 0 or not chosen:
@@ -286,14 +285,22 @@ def _find_main_rows(blocks: Sequence[Block]) -> list[int]:
 
 
 def _lay_out(blocks: Sequence[Block], texts: Sequence[str], taken: set[int], page_of: Callable[[int], int]) -> Pruned:
+    """Write the places that are taken, and for each stretch between them what it is, or itself if it is as short."""
     lines: list[str] = []
+    is_cut = False
     for is_taken, run in groupby(range(len(blocks)), key=taken.__contains__):
         places = list(run)
-        if is_taken:
-            lines += [indent(blocks[place], texts[place]) for place in places]
+        own = [indent(blocks[place], texts[place]) for place in places]
+        if is_taken or _costs_at_most(own, _GAP):
+            lines += own
         else:
             lines.append(_describe_gap([blocks[place] for place in places], page_of(places[0])))
-    return tuple(lines), len(taken) < len(blocks)
+            is_cut = True
+    return tuple(lines), is_cut
+
+
+def _costs_at_most(lines: Sequence[str], room: int) -> bool:
+    return len(lines) < room and sum(count(line) + 1 for line in lines) <= room
 
 
 def _describe_gap(gap: Sequence[Block], page: int) -> str:

@@ -174,7 +174,7 @@ async def test_scrolling_brings_what_is_then_on_screen_into_the_view(window: Win
     assert "Item 118" in seen(outcome).text
     again = await do(window, Scroll(kind="scroll", direction="bottom"))
     assert again.ok
-    assert "at the end already" in again.notes
+    assert "at the end already" in again.message
 
 
 async def test_an_upload_needs_an_allowed_folder(browser: Browser, lab: str, tmp_path: Path) -> None:
