@@ -201,12 +201,12 @@ _REF = re.compile(r"(?:f\d+)?e\d+")
 
 
 def is_ref(target: str) -> bool:
-    """Whether an element is called by its ref, and not by its name."""
+    """Return whether an element is called by its ref, and not by its name."""
     return _REF.fullmatch(target) is not None
 
 
 def name_targets(action: PageAction) -> tuple[str, ...]:
-    """The refs or names of the elements that an action acts on."""
+    """Return the refs or names of the elements that an action acts on."""
     if isinstance(action, FillForm):
         return tuple(field.ref for field in action.fields)
     targets = (getattr(action, part, None) for part in ("ref", "to"))
@@ -214,7 +214,7 @@ def name_targets(action: PageAction) -> tuple[str, ...]:
 
 
 def with_targets(action: PageAction, change: Callable[[str], str]) -> PageAction:
-    """An action with `change` applied to the refs or names of its elements."""
+    """Return an action with `change` applied to the refs or names of its elements."""
     if isinstance(action, FillForm):
         fields = tuple(field.model_copy(update={"ref": change(field.ref)}) for field in action.fields)
         return action.model_copy(update={"fields": fields})
@@ -223,7 +223,7 @@ def with_targets(action: PageAction, change: Callable[[str], str]) -> PageAction
 
 
 def is_reading(action: PageAction) -> bool:
-    """Whether an action changes nothing of a page."""
+    """Return whether an action changes nothing of a page."""
     return isinstance(action, View | WaitFor) or (isinstance(action, Tab) and action.op == "list")
 
 
@@ -287,7 +287,7 @@ class Outcome(FrozenModel):
     def texts(self) -> tuple[str, ...]:
         """The texts of all observations in order, the page afterwards last; title and address of a page once."""
         seen = [*(result.seen for result in self.results), self.observation]
-        return drop_repeats([one for one in seen if one is not None])
+        return drop_repeats([page for page in seen if page is not None])
 
     @property
     def notes(self) -> str:

@@ -75,7 +75,7 @@ class Element:
         return await attempt(self.window, work, self.ref)
 
     async def reveal(self, text: str) -> str:
-        """`text` with each secret for its placeholder. Raises Stop: no such secret, or one of another site."""
+        """Return `text` with each secret for its placeholder. Raises Stop: no such secret, or one of another site."""
         if not self.window.settings.secrets.has_placeholder(text):
             return text
         handle = await self.attempt(self.locator.element_handle())
@@ -84,15 +84,17 @@ class Element:
 
 
 def find_element(window: Window, ref: str) -> Element:
-    """The element of a ref. Raises Stop: the last observation does not have it; names the element most like it now."""
+    """Return the element of a ref. Raises Stop: the last observation does not have it; names the element most like it
+    now.
+    """
     control = window.controls.now.get(ref)
     if control is None:
         raise Stop("unknown_ref", f"{ref} is not in the last observation{_suggest(window, ref)}")
-    return Element(window, control, window.locate(ref))
+    return Element(window, control, window.page.get_by_ref(ref))
 
 
 def reveal_secrets(window: Window, url: str, text: str) -> str:
-    """`text` as it is typed into a document at `url`, with each secret for its placeholder.
+    """Return `text` as it is typed into a document at `url`, with each secret for its placeholder.
 
     Raises:
         Stop: no secret has that name, or it does not belong there.
@@ -138,7 +140,7 @@ _NAMED = 5
 
 
 async def resolve(window: Window, action: act.PageAction) -> tuple[act.PageAction, tuple[Control, ...]]:
-    """An action with the ref that each of its elements has now, and the elements that it calls by a name.
+    """Return an action with the ref that each of its elements has now, and the elements that it calls by a name.
 
     Raises:
         Stop: a name fits none or several, or an element is gone; the message has the refs of those that come near.
@@ -152,47 +154,48 @@ async def resolve(window: Window, action: act.PageAction) -> tuple[act.PageActio
         return action, ()
     await look_for_refs(window)
     roles = _ROLES.get(type(action), INTERACTIVE)
-    found = {name: _find_one(window.controls.now, name, roles) for name in named}
-    refs = {name: control.ref for name, control in found.items()}
+    controls = {name: _find_one(window.controls.now, name, roles) for name in named}
+    refs = {name: control.ref for name, control in controls.items()}
     for ref in gone:
-        drawn = window.controls.find_successor(ref)
-        if drawn is None:
+        successor = window.controls.find_successor(ref)
+        if successor is None:
             raise Stop("stale_ref", f"{ref} is no longer on the page{_suggest(window, ref)}")
-        refs[ref] = drawn.ref
-    return with_targets(action, lambda target: refs.get(target, target)), tuple(found.values())
+        refs[ref] = successor.ref
+    return with_targets(action, lambda target: refs.get(target, target)), tuple(controls.values())
 
 
 async def _is_there(window: Window, ref: str) -> bool:
+    """Return whether the element of a ref is still on the page."""
     if ref not in window.controls.now:
         return False
     try:
-        return await window.run(window.locate(ref).count(), window.limits.action) > 0
+        return await window.run(window.page.get_by_ref(ref).count(), window.limits.action) > 0
     except (Error, TimeoutError):
         return False
 
 
 def _find_one(controls: Mapping[str, Control], name: str, roles: Collection[str]) -> Control:
-    """The one element of a name. Raises Stop: no element has it, or several do."""
-    found = find_named(controls, name, roles)
-    if len(found) == 1:
-        return found[0]
-    if found:
-        raise Stop("unknown_ref", f"{len(found)} are called {name!r}: {_list(found)}; say which by its ref")
+    """Return the one element of a name. Raises Stop: no element has it, or several do."""
+    fitting = find_named(controls, name, roles)
+    if len(fitting) == 1:
+        return fitting[0]
+    if fitting:
+        raise Stop("unknown_ref", f"{len(fitting)} are called {name!r}: {_list(fitting)}; say which by its ref")
     wanted = frozenset(words(name))
-    shared = {one.ref: len(wanted & frozenset(words(one.name))) for one in controls.values()}
-    near = [one for one in controls.values() if one.role in INTERACTIVE and shared[one.ref]]
-    near.sort(key=lambda one: -shared[one.ref])
+    shared = {control.ref: len(wanted & frozenset(words(control.name))) for control in controls.values()}
+    near = [control for control in controls.values() if control.role in INTERACTIVE and shared[control.ref]]
+    near.sort(key=lambda control: -shared[control.ref])
     also = f"; with a word of it: {_list(near)}" if near else "; use find to see what is there"
     raise Stop("unknown_ref", f"nothing on this page is called {name!r}{also}")
 
 
-def _list(found: Sequence[Control]) -> str:
-    more = f" and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
-    return ", ".join(f"{one.ref} ({one.role})" for one in found[:_NAMED]) + more
+def _list(controls: Sequence[Control]) -> str:
+    more = f" and {len(controls) - _NAMED} more" if len(controls) > _NAMED else ""
+    return ", ".join(f"{control.ref} ({control.role})" for control in controls[:_NAMED]) + more
 
 
 def find_named(controls: Mapping[str, Control], name: str, roles: Collection[str]) -> tuple[Control, ...]:
-    """The elements that a name fits best: `Save`, or `button "Save"` with the role that a page is shown with.
+    """Return the elements that a name fits best: `Save`, or `button "Save"` with the role that a page is shown with.
 
     Args:
         controls: those of the page, by their refs.
@@ -217,16 +220,20 @@ def find_named(controls: Mapping[str, Control], name: str, roles: Collection[str
         for wanted in (roles, INTERACTIVE, None):
             fit = [control for control in alike if wanted is None or control.role in wanted]
             if fit:
-                return _without_copies(fit)
-    return _without_copies([control for control in among if control.role in roles and _begins(control, name)])
+                return _drop_copies(fit)
+    return _drop_copies([control for control in among if control.role in roles and _begins(control, name)])
 
 
-def _without_copies(fit: Sequence[Control]) -> tuple[Control, ...]:
-    return tuple({(one.role, one.url) if one.url else one.ref: one for one in reversed(fit)}.values())[::-1]
+def _drop_copies(fit: Sequence[Control]) -> tuple[Control, ...]:
+    """Return controls without later links of the same role to the same address."""
+    first: dict[object, Control] = {}
+    for control in fit:
+        first.setdefault((control.role, control.url) if control.url else control.ref, control)
+    return tuple(first.values())
 
 
 def _begins(control: Control, name: str) -> bool:
-    """Whether the name of a control begins with `name`."""
+    """Return whether the name of a control begins with `name`."""
     called, start = _plain(control.name), _plain(name)
     rest = _WORD if control.role in FIELDS | BOXES else _MARK
     return bool(start) and called.startswith(start) and rest.match(called[len(start) :]) is not None
@@ -312,11 +319,11 @@ async def hover(window: Window, action: act.Hover) -> str:
 async def drag(window: Window, action: act.Drag) -> str:
     """Drag an element onto another. Raises Stop: an element cannot be reached."""
     element, onto = find_element(window, action.ref), find_element(window, action.to).locator
-    found = await element.attempt(element.locator.evaluate(_LET_GO, await onto.element_handle()))
-    if found["over"]:  # Playwright takes it for a cover
+    goal = await element.attempt(element.locator.evaluate(_LET_GO, await onto.element_handle()))
+    if goal["over"]:  # Playwright takes it for a cover
         await element.attempt(element.locator.hover(trial=True))
-    force = found["over"]
-    await element.attempt(element.locator.drag_to(onto, target_position=found["place"], steps=_MOVES, force=force))
+    force = goal["over"]
+    await element.attempt(element.locator.drag_to(onto, target_position=goal["place"], steps=_MOVES, force=force))
     return f"dragged {action.ref} to {action.to}"
 
 

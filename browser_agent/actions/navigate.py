@@ -113,13 +113,14 @@ async def check_barred(window: Window) -> None:
         await window.run(window.page.goto("about:blank"), window.limits.repair)
     except (Error, TimeoutError, DialogOpened, PageLost, PageSilent):
         await window.recover()
-    refusal = next((one for one in reversed(proxy.refusals) if (one.host, one.port) == barred), None)
+    refusal = next((refused for refused in reversed(proxy.refusals) if (refused.host, refused.port) == barred), None)
     if refusal is None or refusal.reason == "unreachable":
         raise Stop("unreachable", "nothing answers at that address, or no host of that name is known")
     raise Stop("refused", _RULES[refusal.reason])
 
 
 def _check_rule(window: Window, url: str) -> None:
+    """Check an address against the egress rule by name. Raises Stop: it is refused."""
     origin = origin_of(url)
     if window.proxy is not None and origin is not None:
         verdict = window.proxy.rule.judge_name(*origin)
@@ -128,7 +129,7 @@ def _check_rule(window: Window, url: str) -> None:
 
 
 def _explain(message: str) -> str:
-    """Why an address was not opened, in Chromium's words, such as `connection refused`."""
+    """Return why an address was not opened, in Chromium's words, such as `connection refused`."""
     code = _NET.search(message)
     return "the address cannot be opened" + (f": {code[1].lower().replace('_', ' ')}" if code is not None else "")
 

@@ -175,14 +175,14 @@ class _Call:
         return ("refused", f"{message}; {lost}") if kind == "refused" else ("page_recovered", lost)
 
     def _explain_skipped(self, skipped: int) -> tuple[OutcomeKind, str]:
-        """Why actions were left though none failed."""
+        """Return why actions were left though none failed."""
         if self.window.spent > self.window.limits.call:
             return "timed_out", f"no time for {skipped} more: go on with those"
         return "page_changed", f"the page changed, so {skipped} more were left: look and go on"
 
 
 def _means_any_page(action: act.PageAction) -> bool:
-    """Whether an action may go on after the page changed, because it does not use a ref."""
+    """Return whether an action may go on after the page changed, because it does not use a ref."""
     targets = name_targets(action)
     if targets:
         return not any(map(is_ref, targets))

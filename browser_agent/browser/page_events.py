@@ -62,30 +62,31 @@ class PageEvents:
         page.on("download", lambda _: self.pulse.set())
 
     def mark(self) -> Mark:
-        """The state of the page now."""
+        """Return the state of the page now."""
         return Mark(self._documents, self._requests, _address(self.page.url))
 
     def has_moved(self, since: Mark) -> bool:
-        """Whether the page has another document, or another address apart from its fragment, since `since`."""
+        """Return whether the page has another document, or another address apart from its fragment, since `since`."""
         return self._documents != since.documents or self._navigating or _address(self.page.url) != since.url
 
     def is_loading(self) -> bool:
-        """Whether a document is on its way, or here and not yet read to its end."""
+        """Return whether a document is on its way, or here and not yet read to its end."""
         return self._navigating
 
     def is_unanswered(self) -> bool:
-        """Whether a document was asked for and its server has not answered: the old one gives no answers until then.
+        """Return whether a document was asked for and its server has not answered: the old one gives no answers until
+        then.
 
         Where the server answered and the document does not come, the old page hangs and does not let go.
         """
         return self._uncommitted and self.status is None
 
     def is_fetching(self, since: Mark) -> bool:
-        """Whether a request after `since` that shapes the page is still open."""
+        """Return whether a request after `since` that shapes the page is still open."""
         return any(number > since.requests for number in self._pending.values())
 
     def in_flight(self) -> int:
-        """How many requests of any kind are open."""
+        """Return how many requests of any kind are open."""
         return len(self._flying)
 
     async def until(self, condition: Callable[[], bool], seconds: float) -> bool:
@@ -103,11 +104,12 @@ class PageEvents:
         return True
 
     def list_barred(self, refusals: Sequence[EgressRefusal]) -> tuple[str, ...]:
-        """The frames of this page that led into this machine or its network and were refused, as `HOST:PORT`."""
-        refused = {(one.host, one.port) for one in refusals if one.reason == "private"}
+        """Return the frames of this page that led into this machine or its network and were refused, as `HOST:PORT`."""
+        refused = {(refusal.host, refusal.port) for refusal in refusals if refusal.reason == "private"}
         return tuple(f"{host}:{port}" for host, port in sorted(self._hosts & refused)[:_PARTS])
 
     def _on_request(self, request: Request) -> None:
+        """Note a request that begins, and a document that is asked for."""
         self._requests += 1
         if request.is_navigation_request() and (origin := origin_of(request.url)) is not None:
             self._hosts.add(origin)
@@ -122,6 +124,7 @@ class PageEvents:
         self.pulse.set()
 
     def _on_response(self, response: Response) -> None:
+        """Note the status and kind of a document that a server answers with."""
         if self._is_document(response.request):
             self.status = response.status
             self.kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
@@ -159,7 +162,7 @@ class PageEvents:
         self.pulse.set()
 
     def _is_document(self, request: Request) -> bool:
-        """Whether `request` loads the page's own document, not a frame's."""
+        """Return whether `request` loads the page's own document, not a frame's."""
         if not request.is_navigation_request():
             return False
         frame: Frame | None = None

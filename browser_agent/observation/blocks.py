@@ -112,8 +112,8 @@ def blocks(root: Node) -> tuple[Block, ...]:
     """Every block beneath `root`, in document order."""
     writer = _Writer()
     _flow(writer, (root,), _Place())
-    told = {ref for block in writer.blocks for ref in block.refs}
-    missed = [_bare(node) for node in root.walk() if is_actionable(node) and node.ref not in told]
+    written = {ref for block in writer.blocks for ref in block.refs}
+    missed = [_bare(node) for node in root.walk() if is_actionable(node) and node.ref not in written]
     for start in range(0, len(missed), _LOOSE):  # such as a whole table that can be clicked
         writer.add(missed[start : start + _LOOSE], _Place(), None)
     return tuple(writer.blocks)
@@ -172,6 +172,9 @@ def _one_line(node: Node) -> bool:
 
 
 def _block(writer: _Writer, node: Node, place: _Place) -> None:
+    """Write one node by its role: a region, heading, table, list, item, term, frame, line, or a node
+    that holds others.
+    """
     region = _REGIONS.get(node.role)
     if region is not None:
         text = [Node("text", text=node.text)] if node.text else []
@@ -210,7 +213,7 @@ def _container(writer: _Writer, node: Node, place: _Place) -> None:
 
 
 def _same_shape(node: Node) -> bool:
-    """Whether most children are built alike: then they are rows of one kind."""
+    """Return whether most children are built alike: then they are rows of one kind."""
     shapes = [tuple(grandchild.role for grandchild in child.children) for child in node.children]
     return max(shapes.count(shape) for shape in set(shapes)) * 3 >= len(shapes) * 2
 
@@ -272,6 +275,7 @@ def respace(blocks: Sequence[Block], sections: Iterable[PageSection]) -> tuple[B
 
 
 def _respace_text(text: str, lines: Mapping[str, str]) -> str:
+    """Return a text with the spaces of the line that has its letters and numbers, or as it is."""
     lead = len(text) - len(text.lstrip("#- "))
     parts = REF.split(text[lead:])
     plain = "".join(parts[::2])
@@ -284,8 +288,8 @@ def _respace_text(text: str, lines: Mapping[str, str]) -> str:
     for place, part in enumerate(parts):
         if place % 2:
             parts[place] = f"[{part}]"
-        elif found := re.compile(rf"(?:\s*\S){{{len(_squash(part))}}}").match(line, end):
-            parts[place], end = found[0], found.end()
+        elif letters := re.compile(rf"(?:\s*\S){{{len(_squash(part))}}}").match(line, end):
+            parts[place], end = letters[0], letters.end()
     return text[:lead] + "".join(parts)
 
 

@@ -123,10 +123,10 @@ class _Search:
         places: set[int] = set()
         near = (place for hit in order for place in self._find_neighbours(hit)) if len(order) <= _FEW else ()
         for place in (*order, *near):
-            needed = {place, *self._find_needed(place)} - places
-            cost = sum(map(self._cost, needed))
+            together = {place, *self._find_needed(place)} - places
+            cost = sum(map(self._cost, together))
             if cost <= room:
-                places |= needed
+                places |= together
                 room -= cost
         return places or {order[0]}
 

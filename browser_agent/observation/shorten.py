@@ -71,7 +71,7 @@ def name_menu_lines(blocks: Sequence[Block]) -> tuple[str, ...]:
 
 
 def find_own(blocks: Sequence[Block], known: frozenset[str]) -> tuple[int, ...]:
-    """Return the places of the blocks that are not a known menu line; all if there are none."""
+    """Return the places of the blocks that are not a known menu line; all places if every block is one."""
     own = tuple(place for place, name in enumerate(name_menu_lines(blocks)) if name not in known)
     return own or tuple(range(len(blocks)))
 
@@ -85,9 +85,9 @@ _VALUE = re.compile(REF.pattern + r'(?: \([^()]*\))?(?: ?="[^"]*")?')
 def describe_changes(
     blocks: Sequence[Block], lines: frozenset[str], part: Sequence[Block] | None = None
 ) -> tuple[str, ...]:
-    """Return what is new on a page, or in a `part` of it, since it had these lines, and what is gone.
+    """Return the new lines of a page, or of a `part` of it, since it had these lines, and the lines that are gone.
 
-    A line that only has other values is new and not gone, nor is one whose elements are all in new lines.
+    A line that only has other values is new and not gone. A line is not gone if new lines have all its elements.
     """
     fresh = [block for block in (blocks if part is None else part) if block.text not in lines]
     changed = {_VALUE.sub("", block.text) for block in fresh}
@@ -104,6 +104,7 @@ def describe_changes(
 
 
 def _write_news(fresh: Sequence[Block]) -> Iterator[str]:
+    """Write new lines, each section title once above its lines."""
     section = ""
     for block in fresh:
         if block.section and block.section != section and not block.level:
@@ -148,8 +149,8 @@ _LEAD = 120
 _WHOLE = 0.55
 """A page that takes no more of the budget is shown whole."""
 _COMMON, _COMMON_ASKED = 0.5, 0.3
-"""The share of the budget that goes to what the page puts first; if the task asks for something, and the rest goes to
-that.
+"""The share of the budget for the parts that the page puts first; and if the task asks for something, which gets the
+rest.
 """
 _ASKED = 0.6
 """The rank, of 1, from which a block counts as asked for. On the 12 tasks of `tests.benchmarks.page_tasks`, all in 13
@@ -182,7 +183,7 @@ _NO_WORDS = re.compile(REF.pattern + r"|\b(?:button|link|checkbox|textbox)\b|[\W
 
 @dataclass(frozen=True, slots=True)
 class Interest:
-    """What a look is for: the `need` in words, starts of the lines `shown` on screen after a scroll, what was seen
+    """The purpose of a look: the `need` in words, starts of the lines `shown` on screen after a scroll, the lines seen
     `before`.
     """
 
@@ -192,7 +193,7 @@ class Interest:
 
 
 Pruned = tuple[tuple[str, ...], bool]
-"""The lines of a page to show, and whether any of them stands for a stretch that is cut."""
+"""The lines of a page to show, and whether any stretch of it is cut."""
 
 
 def prune(blocks: Sequence[Block], interest: Interest, budget: int, page_of: Callable[[int], int]) -> Pruned:
@@ -223,8 +224,8 @@ def prune(blocks: Sequence[Block], interest: Interest, budget: int, page_of: Cal
 
 
 def _choose(order: Sequence[int], costs: Sequence[int], budget: int, asked: set[int]) -> list[int]:
-    """Return the first places of an order that fit the budget, in that order. A block splits or closes a gap, whose
-    marker costs too. What is not asked for gets a share of the budget.
+    """Return the first places of an order that fit the budget, in that order. A block splits or closes a gap, and
+    the marker of a gap costs too. Blocks that are not asked for get a share of the budget.
     """
     chosen: list[int] = []
     taken: set[int] = set()
@@ -285,7 +286,7 @@ def _find_main_rows(blocks: Sequence[Block]) -> list[int]:
 
 
 def _lay_out(blocks: Sequence[Block], texts: Sequence[str], taken: set[int], page_of: Callable[[int], int]) -> Pruned:
-    """Write the places that are taken, and for each stretch between them what it is, or itself if it is as short."""
+    """Write the places that are taken, and describe each stretch between them; a stretch as short as that is shown."""
     lines: list[str] = []
     is_cut = False
     for is_taken, run in groupby(range(len(blocks)), key=taken.__contains__):
@@ -304,7 +305,7 @@ def _costs_at_most(lines: Sequence[str], room: int) -> bool:
 
 
 def _describe_gap(gap: Sequence[Block], page: int) -> str:
-    """Say what a stretch that is cut holds, and where it is read: rows of one table or list, else lines, links and
+    """Describe a stretch that is cut, and say where it is read: rows of one table or list, else lines, links and
     controls; with its headings.
     """
     headings = [block for block in gap if block.level]
