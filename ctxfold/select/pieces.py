@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import zip_longest
+from itertools import pairwise, zip_longest
 from math import log2
 from typing import NamedTuple, TypeVar
 
@@ -205,40 +205,30 @@ def read_piece(piece: Piece) -> Piece:
 
 
 def pieces_of_prose(text: str) -> list[Piece]:
-    """Piece a text into its sentences; headings, items of lists and rows of tables are sentences of their own."""
-    return [_cut(span, span.of(text)) for span in _split_long(text, 0, len(text))]
-
-
-def cut_line(line: Line, columns: Line | None = None) -> tuple[Piece, ...]:
-    """Cut one line into pieces that do not know the lines around it. `columns`: for cells of a table, its columns."""
-    names = None if columns is None else cells_of(columns)
-    return _cut_text(line.kind, line.text, line.cuts, line.table, names)
+    """Cut a text into its sentences; headings, items of lists and rows of tables are sentences of their own."""
+    return [_read(span.of(text), span) for span in _split_long(text, 0, len(text))]
 
 
 @lru_cache(maxsize=65_536)
-def _cut_text(
-    kind: str, text: str, ends: tuple[int, ...], table: str, columns: tuple[str, ...] | None
-) -> tuple[Piece, ...]:
-    if kind in ("user", "say", "note"):
-        return tuple(_compare(_cut_prose(text)))
-    if kind == "text" or "\n" in text:
-        return tuple(_compare(_cut_document(text)))
-    return tuple(_cut_row(kind, text, ends, table, columns))
+def cut_line(line: Line, columns: Line | None = None) -> tuple[Piece, ...]:
+    """Cut one line into pieces that do not know the lines around it. `columns`: for cells of a table, its columns."""
+    if line.kind in ("user", "say", "note"):
+        return tuple(_compare(_cut_prose(line.text)))
+    if line.kind == "text" or "\n" in line.text:
+        return tuple(_compare(_cut_document(line.text)))
+    return tuple(_cut_row(line, None if columns is None else cells_of(columns)))
 
 
-def _cut(span: Span, text: str) -> Piece:
-    return Piece(text, count(text), _find_values(text), words_of(text), span=span)
+def _read(text: str, span: Span, group: str = "", part: bool = False) -> Piece:
+    return Piece(text, count(text) + 1, _find_values(text), words_of(text), group=group, span=span, part=part)
 
 
 def _cut_prose(text: str) -> Iterator[Piece]:
     start = text.find(" ") + 1  # after the marker
-    if len(text) <= 4 * _ENDS:
-        yield from _cut_sentences(text, start, len(text))
-        return
-    first, last = (
-        text.rfind(" ", start + 1, _ENDS) + 1 or _ENDS,
-        text.find(" ", len(text) - _ENDS) + 1 or len(text) - _ENDS,
-    )
+    first = last = len(text)
+    if len(text) > 4 * _ENDS:
+        first = text.rfind(" ", start + 1, _ENDS) + 1 or _ENDS
+        last = text.find(" ", len(text) - _ENDS) + 1 or len(text) - _ENDS
     yield from _cut_sentences(text, start, first)
     yield from _cut_runs(text, first, last)
     yield from _cut_sentences(text, last, len(text))
@@ -261,8 +251,7 @@ def _cut_runs(text: str, start: int, end: int) -> Iterator[Piece]:
 def _cut_sentences(text: str, start: int, end: int) -> Iterator[Piece]:
     spans = [span for span in _split_long(text, start, end) if _SAYS_SOMETHING.search(text, span.start, span.end)]
     for span in _join_openers(text, spans):
-        cut = _cut(span, span.of(text))
-        yield cut._replace(group=shape_of(cut.text))
+        yield _read(span.of(text), span, shape_of(span.of(text)))
 
 
 def _join_openers(text: str, spans: Sequence[Span]) -> Iterator[Span]:
@@ -315,27 +304,24 @@ def _split_long(text: str, start: int, end: int) -> Iterator[Span]:
 def _cut_long(text: str, start: int, end: int, name: str = "") -> Iterator[Piece]:
     """A long line of a document, or a long cell, in pieces. `name`: that of the cell's column."""
     for place, span in enumerate(_split_long(text, start, end)):
-        shown = f"{name}={span.of(text)}" if name and not place else span.of(text)
-        cut = _cut(span, shown)
-        yield cut._replace(tokens=cut.tokens + 1, part=place > 0)
+        yield _read(f"{name}={span.of(text)}" if name and not place else span.of(text), span, part=place > 0)
 
 
-def _cut_row(
-    kind: str, text: str, ends: tuple[int, ...], table: str, columns: tuple[str, ...] | None
-) -> Iterator[Piece]:
-    tokens = count(text) + 1
-    if table == "columns":
-        yield Piece(text, tokens, span=Span(0, len(text)))
+def _cut_row(line: Line, columns: tuple[str, ...] | None) -> Iterator[Piece]:
+    text, tokens, span = line.text, count(line.text) + 1, Span(0, len(line.text))
+    cells = list(_find_cells(line))
+    if line.table == "columns":
+        yield Piece(text, tokens, span=span)
         return
-    cells = list(_find_cells(ends, table))
     if not cells and len(text) > _LONG:
         yield from _cut_long(text, 2 if text[:2] in ("< ", "> ") else 0, len(text))
         return
-    named = [(_name_cell(text, span, at, columns), span.of(text)) for at, span in enumerate(cells)]
-    if tokens <= (_WHOLE_ROW if kind == "data" else _WHOLE_CALL) or (len(cells) < 2 and len(text) <= _LONG):
+    named = [(_name_cell(span.of(text), at, columns), span.of(text)) for at, span in enumerate(cells)]
+    if tokens <= (_WHOLE_ROW if line.kind == "data" else _WHOLE_CALL) or (len(cells) < 2 and len(text) <= _LONG):
         values = tuple(value for name, cell in named for value in _cell_values(cell, name))
-        said = words_of(text) if kind == "call" else ()
-        yield Piece(text, tokens, values or _find_values(text), said, span=Span(0, len(text)))
+        yield Piece(
+            text, tokens, values or _find_values(text), words_of(text) if line.kind == "call" else (), span=span
+        )
         return
     for span, (name, cell) in zip(cells, named, strict=True):
         if len(cell) > _LONG:
@@ -345,25 +331,23 @@ def _cut_row(
             yield Piece(shown, count(shown) + 1, _cell_values(cell, name), span=span)
 
 
-def _find_cells(ends: tuple[int, ...], table: str) -> Iterator[Span]:
+def _find_cells(line: Line) -> Iterator[Span]:
     """The cells between the cuts of a line."""
-    seam = 2 if table == "none" else 3
-    start = ends[0] if ends else 0
-    for end in ends[1:]:
-        yield Span(start, end)
-        start = end + seam
+    seam = 2 if line.table == "none" else 3
+    for number, (start, end) in enumerate(pairwise(line.cuts)):
+        yield Span(start + seam if number else start, end)
 
 
-def _name_cell(text: str, span: Span, at: int, columns: tuple[str, ...] | None) -> str:
+def _name_cell(cell: str, at: int, columns: tuple[str, ...] | None) -> str:
     if columns is not None and at < len(columns):
         return columns[at]
-    name, equals, _ = span.of(text).partition("=")
+    name, equals, _ = cell.partition("=")
     return name if equals else ""
 
 
 def cells_of(line: Line) -> tuple[str, ...]:
     """The cells of a row, or the arguments of a call, as they are written."""
-    return tuple(span.of(line.text) for span in _find_cells(line.cuts, line.table))
+    return tuple(span.of(line.text) for span in _find_cells(line))
 
 
 def _cell_values(cell: str, name: str) -> Values:
