@@ -259,7 +259,7 @@ def _join_openers(text: str, spans: Sequence[Span]) -> Iterator[Span]:
     at = 0
     while at < len(spans):
         first = spans[at]
-        while at + 1 < len(spans) and opens(spans[at].of(text)) and spans[at + 1].end - first.start <= _LONG:
+        while at + 1 < len(spans) and _is_opener(spans[at].of(text)) and spans[at + 1].end - first.start <= _LONG:
             at += 1
         yield Span(first.start, spans[at].end)
         at += 1
@@ -389,7 +389,7 @@ def _without_varying(line: str) -> str:
     return _VARYING.sub("#", line)
 
 
-def opens(text: str) -> bool:
+def _is_opener(text: str) -> bool:
     """Whether a text ends in a colon: it says nothing without the text after it."""
     return text.rstrip("*_ \t\r\n").endswith(":")
 
@@ -416,36 +416,38 @@ def find_headings(line: Line, cuts: Sequence[Piece]) -> Sequence[tuple[int, ...]
 
 
 def _find_list_openers(text: str, cuts: Sequence[Piece]) -> list[tuple[int, ...]]:
-    found: list[tuple[int, ...]] = []
-    under: list[tuple[int, int]] = []  # how deep each is that a next item may stand under, and its place
-    table, depth, row, end = False, -1, 0, 0
+    """For each sentence of a message the opener of its list or table, and the items above it that are less indented."""
+    above: list[tuple[int, ...]] = []
+    open_items: list[tuple[int, int]] = []  # indents and places of what may have items under it
+    in_table, indent, row, end = False, -1, 0, 0
     for place, cut in enumerate(cuts):
         row = text.rfind("\n", end, cut.span.start) + 1 or row
         end = cut.span.start
         item = _ITEM.match(text, row)
-        begins = not text[row : min(cut.span.start, row + _LONG)].strip()
-        inner = text[row : row + 1].isspace()
-        opener = "\n" in cut.text or (item is None and (opens(cut.text) or text[row : row + 1] == "#"))
-        if item and begins and not opener:
-            depth = len(item[1]) + (item[2] == "|" and table)
-            under = [each for each in under if each[0] < depth]
-        elif opener or (begins and not inner):
-            depth, under = -1, []
-        found.append(tuple(at for _, at in under) if item or inner else ())
-        if opener or (begins and item):
-            under.append((depth, place))
-        table = item is not None and item[2] == "|"
-    return found
+        begins_row = not text[row : min(cut.span.start, row + _LONG)].strip()
+        is_indented = text[row : row + 1].isspace()
+        is_opener = "\n" in cut.text or (item is None and (_is_opener(cut.text) or text[row : row + 1] == "#"))
+        if item and begins_row and not is_opener:
+            indent = len(item[1]) + (item[2] == "|" and in_table)
+            open_items = [each for each in open_items if each[0] < indent]
+        elif is_opener or (begins_row and not is_indented):
+            indent, open_items = -1, []
+        above.append(tuple(at for _, at in open_items) if item or is_indented else ())
+        if is_opener or (begins_row and item):
+            open_items.append((indent, place))
+        in_table = item is not None and item[2] == "|"
+    return above
 
 
 def _find_page_headings(cuts: Sequence[Piece]) -> list[tuple[int, ...]]:
-    found: list[tuple[int, ...]] = []
-    under: tuple[int, ...] = ()
+    """For each line of a page its heading."""
+    above: list[tuple[int, ...]] = []
+    heading: tuple[int, ...] = ()
     for place, cut in enumerate(cuts):
         is_heading = cut.text.lstrip("§ ").startswith("#")
-        found.append(() if is_heading else under)
-        under = (place,) if is_heading else under
-    return found
+        above.append(() if is_heading else heading)
+        heading = (place,) if is_heading else heading
+    return above
 
 
 def find_above(lines: Sequence[Line]) -> list[tuple[int, ...]]:
@@ -454,14 +456,14 @@ def find_above(lines: Sequence[Line]) -> list[tuple[int, ...]]:
     These are the call that it answers or is an argument of, the line that names the step of a late result, and the
     rows above it.
     """
-    found: list[tuple[int, ...]] = []
+    above: list[tuple[int, ...]] = []
     rows: list[int] = []
     call: int | None = None
     late: int | None = None
     for at, line in enumerate(lines):
-        if line.kind == "data" and "." not in line.ref:
+        if line.kind == "data" and "." not in line.ref:  # it names the step of the late result in the next lines
             late, call = at, None
-            found.append(())
+            above.append(())
             continue
         if late is not None and (line.kind not in ("data", "text") or line.ref != lines[late + 1].ref):
             late = None
@@ -469,16 +471,18 @@ def find_above(lines: Sequence[Line]) -> list[tuple[int, ...]]:
             call = None
         while rows and (lines[rows[-1]].ref != line.ref or lines[rows[-1]].depth >= line.depth):
             rows.pop()
-        if line.kind == "call" and not line.depth:
-            found.append(())
-            call = at
-            continue
-        spoken = line.kind in ("user", "say", "note")
+        is_call = line.kind == "call" and not line.depth
         first = late if late is not None else call
-        found.append(tuple(rows) if first is None or spoken else (first, *rows))
+        if is_call:
+            above.append(())
+            call = at
+        elif first is None or line.kind in ("user", "say", "note"):
+            above.append(tuple(rows))
+        else:
+            above.append((first, *rows))
         if line.kind == "data":
             rows.append(at)
-    return found
+    return above
 
 
 def _find_answers(lines: Sequence[Line], above: Sequence[tuple[int, ...]]) -> dict[int, int]:
