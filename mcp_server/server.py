@@ -174,7 +174,9 @@ def _clean(tree: Any) -> Any:
 
 
 def _clean_model(model: M) -> M:
-    """A result that JSON can carry."""
+    """A result that JSON can carry. A question to the user is the SDK's own."""
+    if isinstance(model, InputRequiredResult):
+        return model
     return type(model).model_validate(_clean(model.model_dump()), by_name=True)
 
 
