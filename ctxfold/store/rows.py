@@ -203,7 +203,7 @@ class ForestRows(_Tables):
         return [_event(row) for row in self._find(EVENT, "event", end, session=session)]
 
     def intents(self, session: int) -> list[EventRow]:
-        """Every plan of a session, and every undo and redo, in order."""
+        """Every plan and extraction of a session, and every undo and redo, in order."""
         planned = "AND seq IN (SELECT seq FROM mark WHERE session = :session AND kind = 'plan') ORDER BY seq"
         return [_event(row) for row in self._find(EVENT, "event", planned, session=session)]
 
