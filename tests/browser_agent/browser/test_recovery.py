@@ -337,7 +337,7 @@ async def test_closing_a_browser_leaves_no_process_and_no_folder(
         await asyncio.sleep(0.5)  # the driver notices, and removes the profile
     await browser.close()
     assert not any(_alive(pid) for pid in ours)
-    assert not os.listdir(scratch)  # noqa: PTH208
+    assert not os.listdir(scratch)
     await browser.close()
 
 
