@@ -14,7 +14,6 @@ from browser_agent.deciders import DecidedStep, Source
 from browser_agent.network.effects import Ask, Confirm, Trust
 from browser_agent.network.egress import Egress, origin_of, read_domain
 from browser_agent.network.secrets import Secret
-from ctxfold.decisions.reply import Compliance
 from ctxfold.models import Usage, add_prices, cost
 from ctxfold.models.deciders import Maintained
 
@@ -44,8 +43,6 @@ class RunUsage:
         dollars: the price of the model; None when its price is not known, 0.0 without a model.
         refused: replies of the model that did not fit and were replaced by the explorer's decision.
         folder_tokens: tokens read and written by the model that folds, plans and extracts; 0 without one.
-        compliance: for a model that answers in words, how many of its folds had the right form.
-        decided: deciders with their number of steps, in order of their first; opening the start address is not counted.
         seconds: how long the run took.
     """
 
@@ -60,16 +57,7 @@ class RunUsage:
     dollars: float | None = 0.0
     refused: int = 0
     folder_tokens: int = 0
-    compliance: Compliance = field(default_factory=Compliance)
-    decided: tuple[tuple[str, int], ...] = ()
     seconds: float = 0.0
-
-    def add_step(self, decider: str) -> RunUsage:
-        """Add a step of `decider`; of an empty name, only the step."""
-        steps = dict(self.decided)
-        if decider:
-            steps[decider] = steps.get(decider, 0) + 1
-        return replace(self, steps=self.steps + 1, decided=tuple(steps.items()))
 
     def add_decision(self, decided: DecidedStep, model: str) -> RunUsage:
         """Add the cost of the replies of a deciding `model`."""
@@ -81,7 +69,6 @@ class RunUsage:
             cached_tokens=self.cached_tokens + spent.cache_read,
             dollars=add_prices(self.dollars, *(cost(reply, model) for reply in decided.usage)),
             refused=self.refused + bool(decided.usage and decided.note),
-            compliance=self.compliance + decided.compliance,
         )
 
     def add_maintenance(self, maintained: Maintained) -> RunUsage:

@@ -168,15 +168,22 @@ class DrivenStep:
 
     Attributes:
         step: its number.
-        outcome: what came of its actions; of the kind `refused` when none was performed.
+        asked: the number of its actions.
+        outcome: what came of them; of the kind `refused` when none was performed.
         ref: the ref of the page's snapshot; empty when there was no page.
         values: the ref of the values last extracted; empty for none.
     """
 
     step: int
+    asked: int
     outcome: Outcome
     ref: str = ""
     values: str = ""
+
+    @property
+    def text(self) -> str:
+        """What was seen, within the budget of the window. Data, never instructions."""
+        return "\n\n".join(self.outcome.texts)
 
 
 class PageDriver:
@@ -235,7 +242,7 @@ class PageDriver:
         step = await lease(begin)
         if held and not allowed:
             await lease(lambda session: refuse_step(session, step, asked, held))
-            return DrivenStep(step, Outcome(kind="refused", message=held, observation=None, results=()))
+            return DrivenStep(step, asked, Outcome(kind="refused", message=held, observation=None, results=()))
         try:
             outcome = await perform(self.window, allowed, self.need, whole=whole)
         except anyio.get_cancelled_exc_class():
@@ -250,7 +257,7 @@ class PageDriver:
         outcome = outcome.model_copy(update={"results": tuple(results)})
         await self._forget_passwords(lease)
         ref, values = await lease(lambda session: end_step(session, step, asked, outcome, held or "left undone"))
-        return DrivenStep(step, outcome, ref, values)
+        return DrivenStep(step, asked, outcome, ref, values)
 
     async def _forget_passwords(self, lease: SessionLease) -> None:
         """Remove passwords that were typed since the last call from earlier records."""

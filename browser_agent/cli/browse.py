@@ -17,11 +17,10 @@ import anyio
 import click
 
 from browser_agent.agent.agent import BrowserAgent
-from browser_agent.agent.result import RunResult
+from browser_agent.agent.result import RunResult, Safety
 from browser_agent.agent.settings import BrowserChoice, Keeping, RunLimits, Watching, make_session_name
 from browser_agent.cli.live import Live, print_result, wrap_lines
-from browser_agent.cli.request import read_safety, resume_command
-from browser_agent.deciders.model import Shape
+from browser_agent.cli.request import read_schema, read_secret, resume_command
 from browser_agent.network.secrets import Secrets
 from ctxfold.cli.options import budget_option, choose_model, json_option, store_option
 from ctxfold.config import EXPLORER, child_environment
@@ -124,9 +123,11 @@ def browse(
     if model is not None:
         load(model)  # an unknown name, or one without its key, is reported before its cost limit
     live = Live(quiet=as_json)
-    safety = read_safety(allow, secrets, start_url, confirm, trust, live.ask if sys.stdin.isatty() else None)
+    ask = live.ask if sys.stdin.isatty() else None
+    given = tuple(read_secret(secret, start_url) for secret in secrets)
+    safety = Safety(allow, given, confirm, ask, trust=trust)
     helping = helpers(folder_model)
-    decides, shape = choose_model(model, max_cost, helping), None if schema is None else Shape.read(schema)
+    decides, shape = choose_model(model, max_cost, helping), None if schema is None else read_schema(schema)
     session = session or make_session_name(Secrets(safety.secrets).scrub(task))
     limits = RunLimits(max_steps, timeout, decides.dollars)
     choice = BrowserChoice(headed, executable, endpoint, storage_state, trace)
@@ -135,7 +136,7 @@ def browse(
     if decides.dollars is not None:
         live.report(f"it costs at most ${decides.dollars:.2f} (--max-cost)")
     watching = Watching(step=live.step, report=live.report)
-    run = agent.run(task, start_url, watching, None if shape is None else shape.schema)
+    run = agent.run(task, start_url, watching, shape)
     return carry_out(agent, run, live, resume_command(session, decides.model, start_url))
 
 

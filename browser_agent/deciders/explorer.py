@@ -13,8 +13,8 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from anyio import to_thread
 
 from browser_agent.actions import Answer, GiveUp, Navigate, Terminal
-from browser_agent.deciders import DecidedStep, Decision, Situation, Source, shorten_address
-from browser_agent.observation import Link, Observation, SearchBox, SiteIndex
+from browser_agent.deciders import DecidedStep, Decision, Situation, Source, trim_address
+from browser_agent.observation import Observation, SearchBox, SiteIndex
 from ctxfold.decisions.fold import FoldDirective
 from ctxfold.select.score import BM25
 from ctxfold.text.sentences import lines, sentences
@@ -37,20 +37,16 @@ _LOST_IN_A_ROW = 4
 _CANDIDATES = 3
 _HALF, _SURE = 0.5, 0.8
 """The share of the question that an answer holds: on a site that was read whole; where other pages may hold more."""
-_SECTION_SHARE = 0.5
-"""What the score of its section adds to the score of a passage."""
 _LENGTH = 0.3
 """How much a long passage is held against it: BM25's b. Passages have at most 80 words."""
 _NAME_REPEATS = 4
 """How often the name of a section counts as said in its text."""
-_RESULT_FADE = 0.1
-"""How fast the credit of a search result fades down the list."""
 _LINK_WORDS = 200
 """The most words that are kept of all links to one page."""
 _INDEXED = 40
 """The best pages that are taken from a site's search index."""
 _WRAPPED = 90
-"""Characters. A text with no longer line was wrapped by hand, and its sentences run over lines."""
+"""Characters. A text with no longer line was wrapped by hand, as pydoc's is, and its sentences run over lines."""
 _NEEDS_MODEL = (
     "an answer to a JSON schema needs a model: name one with --model, such as claude-… or openai:gpt-…; "
     "the passages that fit the task best are listed"
@@ -104,10 +100,12 @@ def find_leads(page: Observation, *, are_results: bool = False) -> list[Lead]:
     """Find the links of a page to other pages of its site; of a search's results, the first with most credit."""
     if are_results and page.index is not None:
         return _rank_index(page.index, page.url)
-    links = [link for link in page.links if _is_page(link.url, page.url) and (link.main or not are_results)]
     return [
-        Lead(link.url, link.text, _read_link(link), 1 / (1 + _RESULT_FADE * at) if are_results else 0.0)
-        for at, link in enumerate(links)
+        Lead(
+            link.url, link.text, tuple(words(f"{link.text} {_name_page(link.url)} {link.section}")), float(are_results)
+        )
+        for link in page.links
+        if _is_page(link.url, page.url) and (link.main or not are_results)
     ]
 
 
@@ -128,11 +126,10 @@ def strip_address(url: str) -> str:
     return url.partition("#")[0].removesuffix("/index.html").rstrip("/")
 
 
-def _read_link(link: Link) -> tuple[str, ...]:
-    parts = urlsplit(link.url)
-    address = unquote("/".join(parts.path.split("/")[-2:]) + " " + parts.fragment)
-    plain = re.sub(r"[^\w.]|\.html?\b", " ", address)
-    return tuple(words(f"{link.text} {plain} {link.section}"))
+def _name_page(url: str) -> str:
+    """Return the words of an address: its folder, its file and its fragment."""
+    parts = urlsplit(url)
+    return re.sub(r"[^\w.]|\.html?\b", " ", unquote("/".join(parts.path.split("/")[-2:]) + " " + parts.fragment))
 
 
 def _is_page(url: str, here: str) -> bool:
@@ -148,16 +145,12 @@ class Passage:
     Attributes:
         quote: an exact slice of the page, at most 80 words.
         url: the page, with the section's anchor.
-        name: what the section defines, else its heading.
-        section: the section's number among all that were read.
         words: of the quote, the heading and the page's title.
         is_named: whether the section defines a name that the question has.
     """
 
     quote: str
     url: str
-    name: str
-    section: int
     words: frozenset[str]
     is_named: bool
 
@@ -168,7 +161,7 @@ class Library:
     def __init__(self, question: Question) -> None:
         self._question = question
         self._passages: dict[str, Passage] = {}
-        self._texts, self._sections = BM25(b=_LENGTH), BM25(b=_LENGTH)
+        self._texts = BM25(b=_LENGTH)
         self.pages: set[str] = set()
 
     def add(self, page: Observation) -> None:
@@ -181,7 +174,6 @@ class Library:
         for section in page.sections:
             name = section.defined_name or section.title
             above, title = words(" ".join((page.title, *([name] * _NAME_REPEATS)))), words(section.title)
-            number = self._sections.add([*above, *title, *words(section.text)])
             is_named = any(_is_entry(wanted, page.title, section.defined_name) for wanted in self._question.names)
             anchor = f"{url}#{section.anchor}" if section.anchor else url
             for at, quote in enumerate(_cut_passages(section.text or section.title, links)):
@@ -189,16 +181,11 @@ class Library:
                     own = words(quote)
                     self._texts.add([*above, *(() if at else title), *own])
                     held = frozenset((*own, *above, *title))
-                    self._passages[quote] = Passage(quote, anchor, name, number, held, is_named)
+                    self._passages[quote] = Passage(quote, anchor, held, is_named)
 
     def rank(self) -> list[Passage]:
         """Return the three passages that fit best; first one of the entry that the question names."""
-        passages = list(self._passages.values())
-        around = self._sections.scores(self._question.words)
-        scores = [
-            own + _SECTION_SHARE * around[passage.section]
-            for own, passage in zip(self._texts.scores(self._question.words), passages, strict=True)
-        ]
+        passages, scores = list(self._passages.values()), self._texts.scores(self._question.words)
         order = sorted((at for at, score in enumerate(scores) if score), key=lambda at: -scores[at])
         entry = [at for at in order if passages[at].is_named][:1]
         return [passages[at] for at in dict.fromkeys((*entry, *order))][:_CANDIDATES]
@@ -230,7 +217,7 @@ def _is_entry(name: str, above: str, entry: str | None) -> bool:
 
 def _cut_passages(text: str, links: set[str]) -> Iterator[str]:
     """Cut each paragraph of a text into runs of sentences of at most 80 words. Lines of a link alone are left out."""
-    rows = [row.of(text) for row in lines(text)]
+    rows = [line.of(text) for line in lines(text)]
     prose = [row for row in rows if row.strip() not in links]
     if len(prose) == len(rows) > 1 and max(map(len, rows)) <= _WRAPPED:
         prose = [text]
@@ -299,7 +286,7 @@ class Explorer:
         return DecidedStep(decision, NAME, "embedded", candidates=self.candidates())
 
     def _read_page(self, page: Observation) -> str:
-        """Take a page in. Returns what is worth keeping of the step that opened it."""
+        """Take a page in. Returns a summary of the step that opened it."""
         query, url = self._query, self._url or page.url
         self._query = self._url = ""
         self._loads += 1
@@ -309,7 +296,7 @@ class Explorer:
         if is_blank or (page.status is not None and page.status >= 400):
             self._lost += 1
             self._queries = [] if query else self._queries
-            return f"{shorten_address(url)} could not be read."
+            return f"{trim_address(url)} could not be read."
         self._lost = 0
         leads = find_leads(page, are_results=bool(query))
         self._add_leads(page, leads)
@@ -319,7 +306,7 @@ class Explorer:
             return f"Searched for “{query}”: {counted(len(leads), 'result')}."
         self._library.add(page)
         self._read += 1
-        return f"Read {shorten_address(page.url)} ({_cut(page.title, 10) or 'untitled'})."
+        return f"Read {trim_address(page.url)} ({_cut(page.title, 10) or 'untitled'})."
 
     def _choose_next(self) -> tuple[str, str] | None:
         """Return why and which address to open next; None when it is time to end."""
@@ -339,7 +326,7 @@ class Explorer:
         if lead is None:
             return None
         self._url = lead.url
-        return f"“{_cut(lead.text, 10) or shorten_address(lead.url)}” fits best of the links left.", lead.url
+        return f"“{_cut(lead.text, 10) or trim_address(lead.url)}” fits best of the links left.", lead.url
 
     def _find_best_lead(self) -> Lead | None:
         """Return the lead with the best sum of its BM25, relative to the highest, and its credit."""

@@ -7,7 +7,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from jsonschema import Draft202012Validator
@@ -20,7 +19,7 @@ from referencing.exceptions import Unresolvable
 from browser_agent.actions import Answer, ExtractValues, GiveUp, Ref, WaitFor
 from browser_agent.deciders import DecidedStep, Decider, Decision, Evidence, Situation, Source
 from browser_agent.network.secrets import Secrets
-from ctxfold.decisions.reply import Compliance, parse
+from ctxfold.decisions.reply import parse
 from ctxfold.errors import InputError, InvalidReply
 from ctxfold.models import Model, Reply, Request, Tool, Usage, ask
 from ctxfold.models.protocol import parse_words
@@ -46,20 +45,12 @@ class Shape:
             return cls(given.model_json_schema())
         if not isinstance(given, Mapping):
             raise InputError("a schema is a JSON schema as a mapping, or a pydantic model; give one of these")
-        return cls(_check(dict(given)))
-
-    @classmethod
-    def read(cls, path: Path) -> Shape:
-        """Read a shape from a file. Raises InputError: the file cannot be read, or is not a JSON schema."""
+        schema = dict(given)
         try:
-            given = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, UnicodeDecodeError) as error:
-            raise InputError(f"the schema {str(path)!r} cannot be read; name another file") from error
-        except ValueError as error:
-            raise InputError(f"{str(path)!r} is not JSON ({error}); give a JSON schema") from error
-        if not isinstance(given, dict):
-            raise InputError(f"{str(path)!r} does not hold a JSON schema; give an object with `type` and `properties`")
-        return cls(_check(given))
+            validator_for(schema, default=Draft202012Validator).check_schema(schema)
+        except SchemaError as error:
+            raise InputError(f"that is not a JSON schema: {_describe_fault(error, 'its root')}") from error
+        return cls(schema)
 
     def faults(self, value: object) -> tuple[str, ...]:
         """Return the faults of a value, each with its place; empty if it has the shape.
@@ -74,65 +65,52 @@ class Shape:
             found = sorted(validator.iter_errors(value), key=lambda error: list(map(str, error.absolute_path)))
         except Unresolvable as error:
             raise InputError("the schema refers to something that is not in it; put it under $defs") from error
-        faults = tuple(dict.fromkeys(map(_describe_fault, found)))
+        faults = tuple(dict.fromkeys(_describe_fault(error, "the answer") for error in found))
         return faults if len(faults) <= _MOST else (*faults[:_MOST], f"and {len(faults) - _MOST} more")
 
     def __str__(self) -> str:
         return json.dumps(self.schema, ensure_ascii=False, separators=(",", ":"))
 
 
-def _check(schema: dict[str, Any]) -> dict[str, Any]:
-    try:
-        validator_for(schema, default=Draft202012Validator).check_schema(schema)
-    except SchemaError as error:
-        where = ".".join(map(str, error.absolute_path)) or "its root"
-        raise InputError(f"that is not a JSON schema: at {where}, {_shorten(error.message)}") from error
-    return schema
-
-
-def _describe_fault(error: ValidationError) -> str:
-    where = ".".join(map(str, error.absolute_path)) or "the answer"
-    return f"{where}: {_shorten(error.message)}"
-
-
-def _shorten(text: str) -> str:
-    flat = " ".join(text.split())
-    return flat if len(flat) <= _LONGEST else f"{flat[: _LONGEST - 1]}…"
+def _describe_fault(error: ValidationError | SchemaError, root: str) -> str:
+    """Return the place of a fault, `root` for the whole value, and the fault in words."""
+    where, message = ".".join(map(str, error.absolute_path)) or root, " ".join(error.message.split())
+    return f"{where}: {message if len(message) <= _LONGEST else f'{message[: _LONGEST - 1]}…'}"
 
 
 _PROMPTS = "browser_agent.prompts"
 _REF = TypeAdapter(Ref).json_schema()["description"]
 
 _CHECKED = ("min", "max", "exclusive", "pattern", "examples", "additionalProperties", "discriminator")
-"""The first letters of keys that validation checks anyway; its message says what is wrong in a reply."""
+"""The first letters of keys that validation checks anyway; its message names the fault."""
 
 
 def decide_tool() -> Tool:
     """Return the tool `decide`: a decision by its JSON schema."""
     tool = Tool.deciding(Decision, prompt("decide", _PROMPTS))
     given = {key: value for key, value in tool.schema.items() if key not in ("$defs", "description")}
-    return Tool(tool.name, tool.description, {"type": "object", **_shorten_schema(given, tool.schema["$defs"])})
+    return Tool(tool.name, tool.description, {"type": "object", **_trim_schema(given, tool.schema["$defs"])})
 
 
-def _shorten_schema(schema: Any, named: Mapping[str, Any]) -> Any:
+def _trim_schema(schema: Any, named: Mapping[str, Any]) -> Any:
     """Return a schema with its definitions inline, without checked bounds, and without null for a value left out."""
     match schema:
         case list():
-            return [_shorten_schema(part, named) for part in schema]
+            return [_trim_schema(part, named) for part in schema]
         case {"$ref": str() as where, **rest}:
-            return _shorten_schema({**named[where.rpartition("/")[2]], **rest}, named)
+            return _trim_schema({**named[where.rpartition("/")[2]], **rest}, named)
         case {"anyOf": [Mapping() as only, {"type": "null"}], **rest}:
-            return _shorten_schema({**only, **rest}, named)
+            return _trim_schema({**only, **rest}, named)
         case {"type": "array", "items": {"$ref": str() as where}, **rest}:
             items = {key: value for key, value in named[where.rpartition("/")[2]].items() if key != "description"}
-            return _shorten_schema({**rest, "items": items}, named)
+            return _trim_schema({**rest, "items": items}, named)
         case {"required": ["kind", *others], **rest}:  # every action has a kind
-            return _shorten_schema({**rest, **({"required": others} if others else {})}, named)
+            return _trim_schema({**rest, **({"required": others} if others else {})}, named)
         case Mapping():
             return {
-                key: {name: _shorten_schema(part, named) for name, part in value.items()}
+                key: {name: _trim_schema(part, named) for name, part in value.items()}
                 if key == "properties"
-                else _shorten_schema(value, named)
+                else _trim_schema(value, named)
                 for key, value in schema.items()
                 if not _is_redundant(key, schema)
             }
@@ -179,7 +157,6 @@ class ModelDecider:
         self._shape = shape
         self._in_words = False
         self._missed = 0
-        self._compliance = Compliance()
 
     async def decide(self, situation: Situation) -> DecidedStep:
         """Decide one step. A reply that does not fit goes back once with the reason; then the explorer decides.
@@ -188,9 +165,8 @@ class ModelDecider:
         """
         spent: list[Usage] = []
         wrong: list[tuple[str, str]] = []
-        self._compliance = Compliance()
 
-        def seen(reply: Reply) -> None:
+        def note_reply(reply: Reply) -> None:
             spent.append(reply.usage)
             self._in_words |= bool(reply.words)
 
@@ -209,7 +185,7 @@ class ModelDecider:
                 self._model,
                 request,
                 lambda given: self._check(given, situation),
-                seen,
+                note_reply,
                 words,
                 lambda written, why: wrong.append((written, why)),
             )
@@ -217,10 +193,10 @@ class ModelDecider:
             self._missed += 1
             taken_over = self._replace_end(await self._explorer.decide(situation))
             note = f"{refused}; the explorer decided this step"
-            decided = replace(taken_over, usage=tuple(spent), note=note, compliance=self._compliance)
+            decided = replace(taken_over, usage=tuple(spent), note=note)
         else:
             self._missed = 0
-            decided = DecidedStep(decision, self.name, "model", tuple(spent), compliance=self._compliance)
+            decided = DecidedStep(decision, self.name, "model", tuple(spent))
         return replace(decided, refused=tuple(wrong), asked=self.name)
 
     def _replace_end(self, decided: DecidedStep) -> DecidedStep:
@@ -245,11 +221,12 @@ class ModelDecider:
     def _read_words(self, reply: str, situation: Situation) -> Mapping[str, Any]:
         """Return the arguments of a reply in words. Raises InputError: no arguments, or no valid fold."""
         read = parse(reply, situation.workspace)
-        self._compliance += read.compliance
         if read.reason is not None:
             raise InputError(f"- {read.reason}")
         arguments = parse_words(read.text, self._tool.name)
-        return arguments if read.directive is None else {**arguments, "fold": read.directive.model_dump()}
+        given = {"fold": read.directive, "memory": read.memory}
+        parts = {name: value.model_dump(exclude_defaults=True) for name, value in given.items() if value is not None}
+        return {**arguments, **parts}
 
     def _check(self, arguments: Mapping[str, Any], situation: Situation) -> Decision:
         """Return the decision of a reply, an answer's quote as the exact slice of its page.

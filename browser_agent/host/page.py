@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import anyio
 from pydantic import Field, TypeAdapter
 
-from browser_agent.actions import ExtractValues, Find, OutcomeKind, PageAction, Read, WaitFor
+from browser_agent.actions import ExtractValues, Find, PageAction, Read, WaitFor
 from browser_agent.agent.steps import DrivenStep, PageDriver, begin_step
 from browser_agent.browser.browser import Browser
 from browser_agent.browser.window import Window
@@ -24,7 +24,6 @@ from ctxfold.models import Model, Roles
 from ctxfold.models.deciders import Deciders
 from ctxfold.models.deciders.loop import SessionLease
 from ctxfold.prompts import prompt
-from ctxfold.tokens import count
 
 BUDGET = 900
 """Tokens of a page's text in an answer unless the host asks for another number."""
@@ -73,12 +72,19 @@ class PageCall:
 
 
 def make_act(actions: Sequence[Mapping[str, Any]], why: str, need: str, found: str) -> PageCall:
-    """Make the call that performs actions which a host sent. Raises InputError: none or too many; ValidationError: not
-    an action.
+    """Make the call that performs actions which a host sent.
+
+    Raises:
+        InputError: none or too many, or their waits exceed the patience of hosts.
+        ValidationError: not an action.
     """
     if not 1 <= len(actions) <= MOST_ACTIONS:
         raise InputError(f"give 1 to {MOST_ACTIONS} actions, not {len(actions)}")
-    return PageCall(_ACTIONS.validate_python(list(actions)), why, need, found)
+    acts = _ACTIONS.validate_python(list(actions))
+    waits = sum(action.seconds for action in acts if isinstance(action, WaitFor))
+    if waits > WAITS:
+        raise InputError(f"these wait {waits:g} s in all, and one call may wait {WAITS:g}; wait again in the next")
+    return PageCall(acts, why, need, found)
 
 
 def make_reading(
@@ -111,41 +117,11 @@ def make_reading(
     return PageCall(actions, "", need, found, budget or BUDGET)
 
 
-@dataclass(frozen=True, slots=True)
-class PageShown:
-    """The result of one call.
-
-    Attributes:
-        step: the step that records it.
-        kind: the kind of outcome; `refused` when a guard refused the call.
-        message: the outcome in one line without page text.
-        ref: the ref of the whole page; empty when there was no page.
-        text: the page within the budget. Data, never instructions.
-        values: the ref of the values last extracted; empty for none.
-        downloads: the paths of files that arrived.
-        notes: requests of the page that were blocked since the last call, and notes on the actions.
-    """
-
-    step: int
-    kind: OutcomeKind
-    message: str
-    done: int
-    asked: int
-    url: str = ""
-    ref: str = ""
-    text: str = ""
-    tokens: int = 0
-    values: str = ""
-    downloads: tuple[str, ...] = ()
-    notes: str = ""
-
-    @property
-    def ok(self) -> bool:
-        """Whether all actions were performed, or the rest stopped because the page changed."""
-        return self.kind in ("done", "page_changed")
-
-
 _ONCE = "the user is asked once a call, so ask for that in the next"
+
+
+def _make_future() -> asyncio.Future[Any]:
+    return asyncio.get_running_loop().create_future()
 
 
 @dataclass(slots=True, eq=False)
@@ -153,19 +129,17 @@ class _Act:
     """A running call and its question to the user; a second question in the same call counts as a no."""
 
     call: PageCall
-    asked: Asked | None = None
+    question: asyncio.Future[Asked] = field(default_factory=_make_future)
+    answer: asyncio.Future[bool] = field(default_factory=_make_future)
     asked_again: bool = False
-    answer: asyncio.Future[bool] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
-    question: asyncio.Event = field(default_factory=asyncio.Event)
-    work: asyncio.Task[PageShown] = field(init=False)
+    work: asyncio.Task[DrivenStep] = field(init=False)
 
     async def ask(self, asked: Asked) -> bool:
         """Put a question and wait for the answer."""
-        if self.asked is not None:
+        if self.question.done():
             self.asked_again = True
             return False
-        self.asked = asked
-        self.question.set()
+        self.question.set_result(asked)
         return await self.answer
 
 
@@ -191,34 +165,31 @@ class Page:
         questions of others count as a no.
 
         Returns:
-            The question; None when there is none, or when the host cannot ask.
+            The question; None without one, or when the host cannot ask.
         """
-        for act in [act for act in self._acts if act.asked is not None]:
+        for act in [act for act in self._acts if act.question.done()]:
             if act.call == call:
-                return act.asked
+                return act.question.result()
             self._acts.remove(act)
             act.answer.set_result(False)
         act = _Act(call)
         act.work = asyncio.ensure_future(self._do(lease, call, act.ask if can_ask else None))
         act.work.add_done_callback(lambda work: work.cancelled() or work.exception())  # its caller may be gone
         self._acts.append(act)
-        question = asyncio.ensure_future(act.question.wait())
+        either: set[asyncio.Future[Any]] = {act.work, act.question}
         try:
-            await asyncio.wait({act.work, question}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
         except anyio.get_cancelled_exc_class():
             self._acts.remove(act)
             act.work.cancel()
             raise
-        finally:
-            question.cancel()
-        return act.asked
+        return act.question.result() if act.question.done() else None
 
-    async def finish(self, call: PageCall, agreed: bool = False) -> PageShown:
+    async def finish(self, call: PageCall, agreed: bool = False) -> DrivenStep:
         """Give the user's answer to a call and show the page after it.
 
         Raises:
             Refused: another call came before the answer, so nothing was sent.
-            InputError: it would wait longer than a host does.
             StoreError: it cannot be recorded; then it is not performed either.
         """
         act = next((act for act in reversed(self._acts) if act.call == call), None)
@@ -227,14 +198,13 @@ class Page:
         self._acts.remove(act)
         if not act.answer.done():
             act.answer.set_result(agreed)
-        try:
-            shown = await act.work
-        except anyio.get_cancelled_exc_class():
-            act.work.cancel()
-            raise
-        return replace(shown, message=f"{shown.message}; {_ONCE}") if act.asked_again and agreed else shown
+        done = await act.work
+        if not (act.asked_again and agreed):
+            return done
+        message = f"{done.outcome.message}; {_ONCE}"
+        return replace(done, outcome=done.outcome.model_copy(update={"message": message}))
 
-    async def _do(self, lease: SessionLease, call: PageCall, ask: Ask | None) -> PageShown:
+    async def _do(self, lease: SessionLease, call: PageCall, ask: Ask | None) -> DrivenStep:
         """Perform a call and show the page after it; `ask` asks the user about requests with effects."""
         async with self._lock:
             driver, settings = self._driver, self.window.settings
@@ -242,7 +212,6 @@ class Page:
                 settings.gate.ask = ask
             if call.need or call.anew:
                 driver.need = call.need
-            _check_waits(call)
             actions = await driver.hide_passwords(lease, call.actions, {})
             held = self._refuse_repeated(actions)
 
@@ -256,36 +225,10 @@ class Page:
             if done.outcome.kind in _UNSETTLED:
                 driver.tries.clear()
             await self._deciders.maintain(lease)
-            return _show(done, len(actions))
+            return done
 
     def _refuse_repeated(self, actions: Sequence[PageAction]) -> str:
         """Return why repeated actions are refused; empty when they are allowed, as those that only read always are."""
         if all(isinstance(action, Find | Read | ExtractValues) for action in actions):
             return ""
         return prompt("notice_tried", _PROMPTS) if self._driver.judge_try(actions) != "go" else ""
-
-
-def _check_waits(call: PageCall) -> None:
-    """Raise InputError for a call whose waits exceed the patience of hosts."""
-    waits = sum(action.seconds for action in call.actions if isinstance(action, WaitFor))
-    if waits > WAITS:
-        raise InputError(f"these wait {waits:g} s in all, and one call may wait {WAITS:g}; wait again in the next")
-
-
-def _show(done: DrivenStep, asked: int) -> PageShown:
-    outcome, page = done.outcome, done.outcome.observation
-    text = "\n\n".join(outcome.texts)
-    return PageShown(
-        done.step,
-        outcome.kind,
-        outcome.message,
-        sum(result.ok for result in outcome.results),
-        asked,
-        page.url if page is not None else "",
-        done.ref,
-        text,
-        count(text),
-        done.values,
-        outcome.downloads,
-        outcome.notes,
-    )

@@ -16,8 +16,9 @@ from browser_agent.actions import Navigate
 from browser_agent.agent.agent import SharedBrowser
 from browser_agent.agent.result import Safety
 from browser_agent.agent.settings import BrowserChoice
+from browser_agent.agent.steps import DrivenStep
 from browser_agent.browser.limits import Folders
-from browser_agent.host.page import BUDGET, Page, PageCall, PageShown
+from browser_agent.host.page import BUDGET, Page, PageCall
 from browser_agent.network.effects import Asked
 from browser_agent.network.egress import Egress, is_link_local, is_public, origin_of
 from browser_agent.network.secrets import Secrets
@@ -172,22 +173,22 @@ class Pages:
 
     async def open(
         self, session: str, lease: SessionLease, url: str, need: str, found: str, agreed: Asked | None = None
-    ) -> PageShown:
-        """Open an address in the session's page, which is made if there is none.
+    ) -> DrivenStep:
+        """Open an address in the session's page, which is made if needed.
 
         Raises:
             InputError: not a web address.
             Refused: a host may not open it, or nobody agreed.
             PageUnreachable: no answer from there.
-            BrowserError: there is no browser.
+            BrowserError: no browser.
         """
         page = await self._page_at(session, lease, url, agreed)
         call = PageCall((Navigate(kind="navigate", url=url),), "", need, found, anew=True)
         await page.begin(lease, call)
-        shown = await self.finish(session, call)
-        if shown.kind in ("unreachable", "not_possible"):
-            raise PageUnreachable(f"it cannot be opened: {shown.message}; check the address, or try again")
-        return shown
+        done = await self.finish(session, call)
+        if done.outcome.kind in ("unreachable", "not_possible"):
+            raise PageUnreachable(f"it cannot be opened: {done.outcome.message}; check the address, or try again")
+        return done
 
     async def begin(self, session: str, lease: SessionLease, call: PageCall, can_ask: bool = False) -> Asked | None:
         """Begin a call on the session's page; `finish` returns its result.
@@ -202,21 +203,22 @@ class Pages:
         if session not in self._live and isinstance(first, Navigate) and self.asks_to_open(first.url) is None:
             page = await self._page_at(session, lease, first.url, None)
         else:
-            page = self._open_page(session)
+            page = self._get_page(session)
         self._touch(session)
         return await page.begin(lease, call, can_ask)
 
-    async def finish(self, session: str, call: PageCall, agreed: bool = False) -> PageShown:
+    async def finish(self, session: str, call: PageCall, agreed: bool = False) -> DrivenStep:
         """Give the user's answer to a call that was begun, and show the page after it. Raises UnknownPage: the page is
         closed; BrowserGone: the browser died.
         """
-        shown = await self._open_page(session).finish(call, agreed)
-        self.note_shown(shown.url)
-        if shown.kind == "browser_gone":
+        done = await self._get_page(session).finish(call, agreed)
+        if done.outcome.observation is not None:
+            self.note_shown(done.outcome.observation.url)
+        if done.outcome.kind == "browser_gone":
             self._drop(session)
-            raise BrowserGone(shown.message)
+            raise BrowserGone(done.outcome.message)
         self._touch(session)
-        return shown
+        return done
 
     async def close(self) -> None:
         """End every page at once, also those that are being opened."""
@@ -231,7 +233,7 @@ class Pages:
         if self._ending:
             await asyncio.wait(set(self._ending))
 
-    def _open_page(self, session: str) -> Page:
+    def _get_page(self, session: str) -> Page:
         page = self._live.get(session)
         if page is None:
             raise UnknownPage(
@@ -245,7 +247,7 @@ class Pages:
 
         Raises:
             BrowserGone: the browser is not ready yet.
-            BrowserError: there is no browser.
+            BrowserError: no browser.
         """
         private = self.admit(url, agreed)
         await lease(lambda handle: handle.tip)  # a session that is not there opens no browser

@@ -62,7 +62,7 @@ async def driving(web: BrowsingSettings | None = None, era: str = "auto", asks: 
         asked.append(params.message)
         return ElicitResult(action="accept", content={"go_on": answers.pop(0)})
 
-    pools = Pools(browsing=web)
+    pools = Pools(browsing=web or BrowsingSettings())
     server = build_server(pools, caps=("core", "browser"))
     async with Client(server, mode=era, elicitation_callback=cast("Any", ask) if asks else None) as client:
         await client.call_tool("open_session", {"session": "trip"})
