@@ -11,6 +11,7 @@ variable                    meaning
 ``CTXFOLD_ROLE_ENDPOINT``   the server that the role's model is asked at
 ``CTXFOLD_ROLE_KEY``        the key for that server
 ``CTXFOLD_MAX_COST``        the most dollars that a run's model may cost when no ``--max-cost`` is given
+``CTXFOLD_KEEP_PAIRS``      a file that gets each accepted request of a decision with its reply, as JSON lines
 ``PROVIDER_API_KEY``        a provider's key: ANTHROPIC, OPENAI, GOOGLE (or ``GEMINI_API_KEY``), …
 ``PROVIDER_BASE_URL``       a server that speaks the provider's API; default: the provider's own
 ``ANTHROPIC_AUTH_TOKEN``    a bearer token in place of Anthropic's key, where a gateway wants one
@@ -303,6 +304,12 @@ def max_cost() -> float | None:
         if dollars is None or not math.isnan(dollars):
             return dollars
     raise InputError(f"the cost limit {limit!r} is not an amount: give dollars, such as CTXFOLD_MAX_COST=2.50")
+
+
+def pairs_file() -> Path | None:
+    """Return the file that accepted requests and replies are kept in, to train a model on; None where nobody asked."""
+    named = read("CTXFOLD_KEEP_PAIRS")
+    return Path(named).expanduser() if named else None
 
 
 _FOLD = {"at": (int, float), "to": (int, float), "depth": (int,), "window": (int,), "micro": (bool,)}

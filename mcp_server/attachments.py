@@ -167,10 +167,10 @@ async def _complete(pool: SessionPool, argument: CompletionArgument, given: dict
 
 
 def _make_reader(read: Callable[[Session], str]) -> Callable[..., Awaitable[str]]:
-    async def reader(session: str, ctx: Context[Pools, Any]) -> str:
+    async def read_session(session: str, ctx: Context[Pools, Any]) -> str:
         return await get_pool(ctx).use(session, read)
 
-    return reader
+    return read_session
 
 
 async def _read_step(session: str, n: str, ctx: Context[Pools, Any]) -> str:

@@ -12,7 +12,6 @@ from pydantic import ValidationError
 
 from ctxfold.errors import (
     BranchError,
-    BrowserError,
     BrowserGone,
     BudgetError,
     BusyStore,
@@ -107,7 +106,6 @@ _NEXT: dict[type[CtxfoldError], str] = {
     Refused: "Next: the same call with something else.",
     BrowserGone: "Next: the same call again, or page_open with the address to go on from.",
     PageUnreachable: "Next: the same call with another address.",
-    BrowserError: "Next: ask the user to run `ctxfold doctor`.",
     CtxfoldError: "Next: ask the user to run `ctxfold doctor`.",
 }
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -15,7 +15,7 @@ import anyio.to_thread
 
 from browser_agent.agent.journal import CutOff, Journal, read_cut_off, read_start_address, recall_pages
 from browser_agent.agent.result import Hooks, RunResult, RunUsage, Safety, StepTaken
-from browser_agent.agent.run import Run, Terms, close_at_end
+from browser_agent.agent.run import Run, Terms
 from browser_agent.agent.script import ScriptFile, write_start
 from browser_agent.agent.settings import (
     BrowserChoice,
@@ -36,7 +36,7 @@ from browser_agent.network.egress import Egress, check_start, origin_of
 from browser_agent.network.secrets import Secrets
 from ctxfold import Session
 from ctxfold.config import EXPLORER
-from ctxfold.errors import CtxfoldError, InputError
+from ctxfold.errors import CtxfoldError, InputError, UnknownSession
 from ctxfold.models import Model, helpers, load
 from ctxfold.models.deciders import Deciders, Maintained
 from ctxfold.tokens import Budget
@@ -51,8 +51,8 @@ class SharedBrowser:
         self._lock = asyncio.Lock()
 
     async def start(self, egress: Egress, report: Report = lambda _: None) -> Browser:
-        """Return the browser, started if needed; it may connect where `egress` allows. Raises BrowserError: there is
-        none.
+        """Return the browser, started if needed; it may connect where `egress` allows. Raises BrowserError: no
+        browser.
         """
         choice = self._choice
         async with self._lock:
@@ -214,13 +214,9 @@ class BrowserAgent:
         """What was typed into password fields: for whoever wrote the task down elsewhere, to take it out there."""
         return self._secrets.typed
 
-    async def close(self) -> None:
-        """End the browser. Calling it again does nothing."""
-        await self._browser.close()
-
-    async def end(self) -> None:
-        """End the browser at once, without asking it. A run that is under way fails."""
-        await self._browser.close(at_once=True)
+    async def close(self, at_once: bool = False) -> None:
+        """End the browser, `at_once` without asking it: a run under way fails. Calling it again does nothing."""
+        await self._browser.close(at_once)
 
     async def __aenter__(self) -> Self:
         return self
@@ -252,7 +248,7 @@ class BrowserAgent:
             session = session or await self._open_session(held, task)
             journal = Journal(session, self._budget, name_counted_model(self._model), self._secrets, self._deciders)
             goal = await journal.do(lambda session: session.goal)
-            asked = await journal.record_task(task or goal, start_url) if task else Maintained()
+            asked = await journal.record_task(task, start_url) if task else Maintained()
             cut_off = await journal.do(read_cut_off) if resume else CutOff()
             begin = start_url or cut_off.address
             self._check_begin(begin)
@@ -276,15 +272,17 @@ class BrowserAgent:
         resume, name, settings = self._keeping.resume, self._keeping.session, choose_fold_settings(self._budget)
         if resume and name is None:
             raise InputError("resuming needs the session's name; `ctxfold sessions list` shows them")
-        name = name or make_session_name(task)
-        session = await anyio.to_thread.run_sync(
-            lambda: Session.open(name, task or None, self._keeping.store, create=not resume, settings=settings)
-        )
+        name, store = name or make_session_name(task), self._keeping.store
+
+        def open_session() -> Session:
+            if not resume:
+                with suppress(UnknownSession):
+                    Session.open(name, store=store, create=False).close()
+                    raise InputError(f"the session {name!r} exists: continue it with --resume, or choose another name")
+            return Session.open(name, task or None, store, create=not resume, settings=settings)
+
+        session = await anyio.to_thread.run_sync(open_session)
         held.callback(session.close)
-        if not (resume or session.created):
-            raise InputError(
-                f"the session {name!r} exists already: add --resume to continue it, or choose another name"
-            )
         return session
 
     def _check_begin(self, begin: str | None) -> None:
@@ -296,7 +294,7 @@ class BrowserAgent:
     async def _open_window(
         self, held: AsyncExitStack, named: str | None, given: str | None, watching: Watching, number: int
     ) -> tuple[Browser, Window]:
-        """Open a window, closed when `held` ends, whose browser may reach the `named` address and whatever the rules
+        """Open a window, closed when `held` ends. Its browser may reach the `named` address and whatever the rules
         allow.
 
         Only an address `given` in this call is trusted with effects: a resumed session may have begun anywhere.
@@ -306,11 +304,17 @@ class BrowserAgent:
             browser.permit(named)
         gate = self._safety.gate(given, self._model is not None)
         window = await browser.window(storage_state=self._choice.storage_state, secrets=self._secrets, gate=gate)
-        close_at_end(held, window)
+        held.push_async_callback(_close_window, window)
         path = _add_number(self._choice.trace, number)
         if path is not None:
             await held.enter_async_context(trace(window, path, watching.report))
         return browser, window
+
+
+async def _close_window(window: Window) -> None:
+    """Close a window, even if its run is interrupted."""
+    with anyio.CancelScope(shield=True):
+        await window.close()
 
 
 def _add_number(path: Path | None, number: int) -> Path | None:

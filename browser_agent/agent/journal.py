@@ -108,7 +108,7 @@ def _read_records(session: Session, step: int) -> list[Recalled]:
 
 
 def _find_page(records: Sequence[Recalled]) -> Recalled | None:
-    """Find the snapshot of the page after a step; None when its last result is none of a page."""
+    """Find the snapshot of the page after a step; None when its last result is not a page."""
     results = [record for record in records if record.kind == "result"]
     return results[-1] if results and results[-1].origin == "page" else None
 
@@ -236,7 +236,7 @@ class Journal:
         return Maintained()
 
     async def close_turn(self, decided: DecidedStep, text: str, sources: Sequence[Source]) -> int:
-        """Record the answer, or why there is none, as a reply, and close the to-do item it answers.
+        """Record the answer, or the reason for none, as a reply, and close the to-do item it answers.
         Returns its step.
         """
 
@@ -263,9 +263,9 @@ class Journal:
             kept = [(self._scrub(text), self._scrub(why)) for text, why in decided.refused]
             session.keep_refused(f"a step, asked of {decided.asked}", kept)
         memory, faults = decided.decision.memory, list[str]()
-        if memory is not None:
+        if memory:
             try:
-                parts = {name: self._scrub(text) for name, text in memory}
+                parts = {name: self._scrub(text) for name, text in memory.items()}
                 session.remember(parts, budget=self._budget, model=self._model, by=By(decided.kind))
             except CtxfoldError as error:
                 faults.append(f"the memory was refused: {error}")

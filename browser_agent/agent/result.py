@@ -43,7 +43,6 @@ class RunUsage:
         dollars: the price of the model; None when its price is not known, 0.0 without a model.
         refused: replies of the model that did not fit and were replaced by the explorer's decision.
         folder_tokens: tokens read and written by the model that folds, plans and extracts; 0 without one.
-        decided: deciders with their number of steps, in order of their first; opening the start address is not counted.
         seconds: how long the run took.
     """
 
@@ -58,15 +57,7 @@ class RunUsage:
     dollars: float | None = 0.0
     refused: int = 0
     folder_tokens: int = 0
-    decided: tuple[tuple[str, int], ...] = ()
     seconds: float = 0.0
-
-    def add_step(self, decider: str) -> RunUsage:
-        """Add a step of `decider`; of an empty name, only the step."""
-        steps = dict(self.decided)
-        if decider:
-            steps[decider] = steps.get(decider, 0) + 1
-        return replace(self, steps=self.steps + 1, decided=tuple(steps.items()))
 
     def add_decision(self, decided: DecidedStep, model: str) -> RunUsage:
         """Add the cost of the replies of a deciding `model`."""

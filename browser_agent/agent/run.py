@@ -7,9 +7,8 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 import anyio
 
@@ -55,20 +54,6 @@ class Terms:
     shape: Shape | None = None
     screenshots: bool = False
     script: ScriptFile | None = None
-
-
-class _Opened(Protocol):
-    async def close(self) -> None: ...
-
-
-def close_at_end(held: AsyncExitStack, opened: _Opened) -> None:
-    """Close something that a run opened when `held` ends, even if the run is interrupted."""
-
-    async def close() -> None:
-        with anyio.CancelScope(shield=True):
-            await opened.close()
-
-    held.push_async_callback(close)
 
 
 _PROMPTS = "browser_agent.prompts"
@@ -138,8 +123,8 @@ class Run:
 
     async def _take_steps(self, begin: str | None, cut_off: CutOff) -> RunResult:
         self._steps_before = cut_off.steps
-        if begin is not None and not await self._reopen(begin, cut_off):
-            await self._open(begin)
+        if begin is not None and not await self._revisit(begin, cut_off):
+            await self._visit(begin)
             self._notice = prompt("notice_resumed", _PROMPTS) if cut_off.steps else ""
         while (left := self._steps_left) > 0:
             situation = await self._prepare(left)
@@ -160,7 +145,7 @@ class Run:
         """Make the result of a run that reached a limit."""
         return RunResult("stopped", reason=reason, candidates=self._add_refs(self._decider.candidates()))
 
-    async def _open(self, begin: str) -> None:
+    async def _visit(self, begin: str) -> None:
         """Take the first step, which needs no decider: open the start address."""
         action = Navigate(kind="navigate", url=begin)
         decided = DecidedStep(
@@ -179,7 +164,7 @@ class Run:
         if page.status is not None and page.status >= 400:
             raise PageUnreachable(f"{begin} answers with status {page.status}; check the address")
 
-    async def _reopen(self, begin: str, cut_off: CutOff) -> bool:
+    async def _revisit(self, begin: str, cut_off: CutOff) -> bool:
         """Open the last page of an earlier process again. Returns whether it is unchanged except for its refs.
 
         If it is, the next decision is asked for exactly as that process would have asked, and nothing is recorded.
@@ -216,7 +201,7 @@ class Run:
         verdict = self._driver.judge_try(hidden)
         refused = await self._journal.keep(decided)
         self._notice = ""
-        self._usage = self._usage.add_step("" if decided.decider == START else decided.decider)
+        self._usage = replace(self._usage, steps=self._usage.steps + 1)
         allowed, held, note = await self._hold_back(decision, verdict)
         told = refused if decided.kind == "model" else ""  # an embedded decider reads no reasons
 
@@ -237,7 +222,7 @@ class Run:
             self._terms.script.add(outcome.results, before, outcome.observation)
         self._note_page(outcome.observation, done.ref)
         failed = "" if outcome.ok else outcome.message
-        ok = outcome.ok and not (note or outcome.late)
+        ok = outcome.ok and not (note or outcome.notes)
         self._report(done.step, decided, "; ".join(filter(None, (note, failed, outcome.notes))), refused, before, ok=ok)
         if outcome.kind == "browser_gone":
             raise BrowserGone(outcome.message)
@@ -283,7 +268,7 @@ class Run:
         return f"the cost limit of {limit:g} dollars was reached; raise --max-cost" if over else ""
 
     async def _close(self, decided: DecidedStep, end: Terminal) -> RunResult:
-        """Record the last step: the answer, or why there is none."""
+        """Record the last step: the answer, or the reason for none."""
         end = scrub_values(end, self._terms.secrets.scrub)
         candidates = self._add_refs(decided.candidates)
         if isinstance(end, Answer):
@@ -296,7 +281,7 @@ class Run:
             sources, recorded = (), end.reason
             result = RunResult("none_found", reason=end.reason, candidates=candidates)
         step = await self._journal.close_turn(decided, recorded, sources)
-        self._usage = self._usage.add_step(decided.decider)
+        self._usage = replace(self._usage, steps=self._usage.steps + 1)
         self._report(step, decided, "", "", self._page)
         return replace(result, answered_by=decided.decider)
 

@@ -116,7 +116,7 @@ def make_session_name(task: str) -> str:
 
 
 def name_counted_model(model: Model | None) -> str | None:
-    """Return the name of the model whose tokens a budget counts; None for a script."""
+    """Return the name of the model that counts the tokens of a budget; None for a script."""
     return None if model is None or model.name.startswith("script") else model.name
 
 

@@ -17,10 +17,10 @@ import anyio
 import click
 
 from browser_agent.agent.agent import BrowserAgent
-from browser_agent.agent.result import RunResult
+from browser_agent.agent.result import RunResult, Safety
 from browser_agent.agent.settings import BrowserChoice, Keeping, RunLimits, Watching, make_session_name
 from browser_agent.cli.live import Live, print_result, wrap_lines
-from browser_agent.cli.request import read_safety, read_schema, resume_command
+from browser_agent.cli.request import read_schema, read_secret, resume_command
 from browser_agent.network.secrets import Secrets
 from ctxfold.cli.options import budget_option, choose_model, json_option, store_option
 from ctxfold.config import EXPLORER, child_environment
@@ -123,7 +123,9 @@ def browse(
     if model is not None:
         load(model)  # an unknown name, or one without its key, is reported before its cost limit
     live = Live(quiet=as_json)
-    safety = read_safety(allow, secrets, start_url, confirm, trust, live.ask if sys.stdin.isatty() else None)
+    ask = live.ask if sys.stdin.isatty() else None
+    given = tuple(read_secret(secret, start_url) for secret in secrets)
+    safety = Safety(allow, given, confirm, ask, trust=trust)
     helping = helpers(folder_model)
     decides, shape = choose_model(model, max_cost, helping), None if schema is None else read_schema(schema)
     session = session or make_session_name(Secrets(safety.secrets).scrub(task))

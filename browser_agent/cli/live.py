@@ -96,7 +96,7 @@ def _as_row(taken: StepTaken) -> Table:
 
 
 def print_result(result: RunResult, as_json: bool) -> None:
-    """Print the answer, or why there is none, on standard output, and the cost on standard error."""
+    """Print the answer, or the reason for none, on standard output, and the cost on standard error."""
     if as_json:
         print_json(dataclasses.asdict(result))
         return
@@ -134,10 +134,11 @@ def _print_passages(passages: Sequence[Source]) -> None:
 
 def _print_cost(result: RunResult) -> None:
     usage = result.usage
-    decided = usage.decided or ((result.decider, 0),)
-    shares = ", ".join(f"{steps} decided by {escape_controls(name)}" for name, steps in decided)
     lines = [
-        f"{counted(result.steps, 'step')}, {shares}; {counted(usage.pages, 'page')} in {usage.seconds:.1f} s",
+        (
+            f"{counted(result.steps, 'step')} decided by {result.decider}; {counted(usage.pages, 'page')} "
+            f"in {usage.seconds:.1f} s"
+        ),
         (
             f"largest view {usage.peak_view_tokens:,} of {usage.budget:,} tokens; "
             f"unfolded, the history would take {usage.unfolded_tokens:,}"

@@ -1,4 +1,4 @@
-"""The safety options of a command line, where its secrets come from, and the command that resumes a run."""
+"""Reads the schema and the secrets that a command line names, and writes the command that resumes a run."""
 
 from __future__ import annotations
 
@@ -13,8 +13,6 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from browser_agent.agent.result import Safety
-from browser_agent.network.effects import Ask, Confirm
 from browser_agent.network.egress import origin_of
 from browser_agent.network.secrets import Secret
 from ctxfold.errors import InputError
@@ -24,17 +22,13 @@ _NAME = "ctxfold"
 
 def format_command(*arguments: str) -> str:
     """Format a command of ctxfold: by name if the shell finds this program under it, else by its path."""
-    return shlex.join([*_program(), *arguments])
-
-
-def _program() -> list[str]:
-    started = Path(sys.argv[0])
+    started, by_name = Path(sys.argv[0]), shutil.which(_NAME)
+    program = [str(started.absolute())]
     if started.name == "__main__.py":
-        return [sys.executable, "-m", _NAME]
-    found = shutil.which(_NAME)
-    if not started.is_file() or (found is not None and Path(found).resolve() == started.resolve()):
-        return [_NAME]
-    return [str(started.absolute())]
+        program = [sys.executable, "-m", _NAME]
+    elif not started.is_file() or (by_name is not None and Path(by_name).resolve() == started.resolve()):
+        program = [_NAME]
+    return shlex.join([*program, *arguments])
 
 
 _NOT_RESUMED = {"session", "start_url", "resume", "model"}
@@ -47,16 +41,15 @@ def resume_command(session: str, model: str, start_url: str | None) -> str:
     words = ["--session", session, "--model", model]
     for option in context.command.params:
         name = option.name or ""
-        if name in _NOT_RESUMED or not isinstance(option, click.Option):
-            continue
-        if context.get_parameter_source(name) is not ParameterSource.COMMANDLINE:
+        is_typed = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+        if name in _NOT_RESUMED or not is_typed or not isinstance(option, click.Option):
             continue
         value, spelled = context.params[name], max(option.opts, key=len)
         if option.is_flag:
             words.append(spelled)
-            continue
-        for given in value if option.multiple else (value,):
-            words += [spelled, _add_domain(given, start_url) if name == "secrets" else str(given)]
+        else:
+            for given in value if option.multiple else (value,):
+                words += [spelled, _add_domain(given, start_url) if name == "secrets" else str(given)]
     return format_command("browse", "--resume", *words)
 
 
@@ -76,20 +69,6 @@ def read_schema(path: Path) -> Any:
         return json.loads(path.read_bytes())
     except (OSError, ValueError) as error:
         raise InputError(f"the schema {str(path)!r} cannot be read as JSON ({error}); name another file") from error
-
-
-def read_safety(
-    allow: tuple[str, ...],
-    secrets: tuple[str, ...],
-    start_url: str | None,
-    confirm: Confirm,
-    trust: tuple[str, ...],
-    ask: Ask | None,
-) -> Safety:
-    """Read the safety options of a command; a start address given there is trusted. Raises InputError: not a domain or
-    not a secret.
-    """
-    return Safety(allow, tuple(read_secret(secret, start_url) for secret in secrets), confirm, ask, trust=trust)
 
 
 def read_secret(given: str, start_url: str | None) -> Secret:

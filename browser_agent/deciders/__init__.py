@@ -1,6 +1,4 @@
-"""Holds a run's decisions: what one is, who makes them, its actions in words, and the pages seen that a quote must be
-on.
-"""
+"""Holds decisions of a run: their form, who makes them, their actions in words, and the pages a quote must be on."""
 
 from __future__ import annotations
 
@@ -21,7 +19,7 @@ from ctxfold.models import Usage
 from ctxfold.text.words import counted
 from ctxfold.view.render import View
 from ctxfold.workspace import Decider as DeciderKind
-from ctxfold.workspace import MemoryParts, Workspace
+from ctxfold.workspace import Workspace
 
 MOST_ACTIONS = 8
 """The most actions one decision may hold."""
@@ -61,8 +59,8 @@ class Decision(BaseModel):
         max_length=12,
         description="New items of the to-do, and items whose state changed with what shows it.",
     )
-    memory: MemoryParts | None = Field(
-        default=None, description="All that later steps must know of the run; only where you are told that it is due."
+    memory: dict[str, str] = Field(
+        default={}, description="Where you are told that a memory is due: its parts, all that later steps must know."
     )
     found: str = Field(
         default="", max_length=600, description="What you learned and must keep in sight: a line with exact values."
@@ -123,8 +121,8 @@ def describe_decision(decision: Decision, observation: Observation | None) -> st
     return ", then ".join(_describe(action, observation) for action in decision.actions)
 
 
-def shorten_address(url: str) -> str:
-    """Shorten an address to its path, or a search to its words."""
+def trim_address(url: str) -> str:
+    """Trim an address to its path, or a search to its words."""
     parts = urlsplit(url)
     words = next((value for _, value in reversed(parse_qsl(parts.query))), "")
     name = parts.path.strip("/") or parts.netloc or url
@@ -142,7 +140,7 @@ def _describe_field(name: str, value: object, observation: Observation | None) -
             control = observation.refs.get(value) if observation is not None else None
             return _quote(control.name) if control is not None and control.name else value
         case "url", str():
-            return shorten_address(value)
+            return trim_address(value)
         case "ref" | "to" | "text" | "query", str():
             return _quote(value)
         case "query" | "values", tuple():
@@ -233,7 +231,7 @@ class Situation:
 
     Attributes:
         view: the session's context within the budget; its latest step holds the current page.
-        observation: the current page; None before the first, or if there is none to look at.
+        observation: the current page; None before the first, or without a page to look at.
         now: the words that close the context: the number of the step, and warnings.
         tip: the last step recorded, 0 before the first.
         steps_left: how many decisions the limits leave, this one included.

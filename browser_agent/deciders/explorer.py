@@ -13,8 +13,8 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from anyio import to_thread
 
 from browser_agent.actions import Answer, GiveUp, Navigate, Terminal
-from browser_agent.deciders import DecidedStep, Decision, Situation, Source, shorten_address
-from browser_agent.observation import Link, Observation, SearchBox, SiteIndex
+from browser_agent.deciders import DecidedStep, Decision, Situation, Source, trim_address
+from browser_agent.observation import Observation, SearchBox, SiteIndex
 from ctxfold.decisions.fold import FoldDirective
 from ctxfold.select.score import BM25
 from ctxfold.text.sentences import lines, sentences
@@ -41,12 +41,12 @@ _LENGTH = 0.3
 """How much a long passage is held against it: BM25's b. Passages have at most 80 words."""
 _NAME_REPEATS = 4
 """How often the name of a section counts as said in its text."""
-_RESULT_FADE = 0.1
-"""How fast the credit of a search result fades down the list."""
 _LINK_WORDS = 200
 """The most words that are kept of all links to one page."""
 _INDEXED = 40
 """The best pages that are taken from a site's search index."""
+_WRAPPED = 90
+"""Characters. A text with no longer line was wrapped by hand, as pydoc's is, and its sentences run over lines."""
 _NEEDS_MODEL = (
     "an answer to a JSON schema needs a model: name one with --model, such as claude-… or openai:gpt-…; "
     "the passages that fit the task best are listed"
@@ -100,10 +100,12 @@ def find_leads(page: Observation, *, are_results: bool = False) -> list[Lead]:
     """Find the links of a page to other pages of its site; of a search's results, the first with most credit."""
     if are_results and page.index is not None:
         return _rank_index(page.index, page.url)
-    links = [link for link in page.links if _is_page(link.url, page.url) and (link.main or not are_results)]
     return [
-        Lead(link.url, link.text, _read_link(link), 1 / (1 + _RESULT_FADE * at) if are_results else 0.0)
-        for at, link in enumerate(links)
+        Lead(
+            link.url, link.text, tuple(words(f"{link.text} {_name_page(link.url)} {link.section}")), float(are_results)
+        )
+        for link in page.links
+        if _is_page(link.url, page.url) and (link.main or not are_results)
     ]
 
 
@@ -124,11 +126,10 @@ def strip_address(url: str) -> str:
     return url.partition("#")[0].removesuffix("/index.html").rstrip("/")
 
 
-def _read_link(link: Link) -> tuple[str, ...]:
-    parts = urlsplit(link.url)
-    address = unquote("/".join(parts.path.split("/")[-2:]) + " " + parts.fragment)
-    plain = re.sub(r"[^\w.]|\.html?\b", " ", address)
-    return tuple(words(f"{link.text} {plain} {link.section}"))
+def _name_page(url: str) -> str:
+    """Return the words of an address: its folder, its file and its fragment."""
+    parts = urlsplit(url)
+    return re.sub(r"[^\w.]|\.html?\b", " ", unquote("/".join(parts.path.split("/")[-2:]) + " " + parts.fragment))
 
 
 def _is_page(url: str, here: str) -> bool:
@@ -216,9 +217,11 @@ def _is_entry(name: str, above: str, entry: str | None) -> bool:
 
 def _cut_passages(text: str, links: set[str]) -> Iterator[str]:
     """Cut each paragraph of a text into runs of sentences of at most 80 words. Lines of a link alone are left out."""
-    for paragraph in (line.of(text) for line in lines(text)):
-        if paragraph.strip() in links:
-            continue
+    rows = [line.of(text) for line in lines(text)]
+    prose = [row for row in rows if row.strip() not in links]
+    if len(prose) == len(rows) > 1 and max(map(len, rows)) <= _WRAPPED:
+        prose = [text]
+    for paragraph in prose:
         start = end = 0
         for sentence in sentences(paragraph):
             if end and len(paragraph[start : sentence.end].split()) > MOST_WORDS:
@@ -283,7 +286,7 @@ class Explorer:
         return DecidedStep(decision, NAME, "embedded", candidates=self.candidates())
 
     def _read_page(self, page: Observation) -> str:
-        """Take a page in. Returns what is worth keeping of the step that opened it."""
+        """Take a page in. Returns a summary of the step that opened it."""
         query, url = self._query, self._url or page.url
         self._query = self._url = ""
         self._loads += 1
@@ -293,7 +296,7 @@ class Explorer:
         if is_blank or (page.status is not None and page.status >= 400):
             self._lost += 1
             self._queries = [] if query else self._queries
-            return f"{shorten_address(url)} could not be read."
+            return f"{trim_address(url)} could not be read."
         self._lost = 0
         leads = find_leads(page, are_results=bool(query))
         self._add_leads(page, leads)
@@ -303,7 +306,7 @@ class Explorer:
             return f"Searched for “{query}”: {counted(len(leads), 'result')}."
         self._library.add(page)
         self._read += 1
-        return f"Read {shorten_address(page.url)} ({_cut(page.title, 10) or 'untitled'})."
+        return f"Read {trim_address(page.url)} ({_cut(page.title, 10) or 'untitled'})."
 
     def _choose_next(self) -> tuple[str, str] | None:
         """Return why and which address to open next; None when it is time to end."""
@@ -323,7 +326,7 @@ class Explorer:
         if lead is None:
             return None
         self._url = lead.url
-        return f"“{_cut(lead.text, 10) or shorten_address(lead.url)}” fits best of the links left.", lead.url
+        return f"“{_cut(lead.text, 10) or trim_address(lead.url)}” fits best of the links left.", lead.url
 
     def _find_best_lead(self) -> Lead | None:
         """Return the lead with the best sum of its BM25, relative to the highest, and its credit."""

@@ -73,7 +73,7 @@ class Shape:
 
 
 def _describe_fault(error: ValidationError | SchemaError, root: str) -> str:
-    """Return the place of a fault, `root` for the whole value, and what is wrong there."""
+    """Return the place of a fault, `root` for the whole value, and the fault in words."""
     where, message = ".".join(map(str, error.absolute_path)) or root, " ".join(error.message.split())
     return f"{where}: {message if len(message) <= _LONGEST else f'{message[: _LONGEST - 1]}…'}"
 
@@ -82,35 +82,35 @@ _PROMPTS = "browser_agent.prompts"
 _REF = TypeAdapter(Ref).json_schema()["description"]
 
 _CHECKED = ("min", "max", "exclusive", "pattern", "examples", "additionalProperties", "discriminator")
-"""The first letters of keys that validation checks anyway; its message says what is wrong in a reply."""
+"""The first letters of keys that validation checks anyway; its message names the fault."""
 
 
 def decide_tool() -> Tool:
     """Return the tool `decide`: a decision by its JSON schema."""
     tool = Tool.deciding(Decision, prompt("decide", _PROMPTS))
     given = {key: value for key, value in tool.schema.items() if key not in ("$defs", "description")}
-    return Tool(tool.name, tool.description, {"type": "object", **_shorten_schema(given, tool.schema["$defs"])})
+    return Tool(tool.name, tool.description, {"type": "object", **_trim_schema(given, tool.schema["$defs"])})
 
 
-def _shorten_schema(schema: Any, named: Mapping[str, Any]) -> Any:
+def _trim_schema(schema: Any, named: Mapping[str, Any]) -> Any:
     """Return a schema with its definitions inline, without checked bounds, and without null for a value left out."""
     match schema:
         case list():
-            return [_shorten_schema(part, named) for part in schema]
+            return [_trim_schema(part, named) for part in schema]
         case {"$ref": str() as where, **rest}:
-            return _shorten_schema({**named[where.rpartition("/")[2]], **rest}, named)
+            return _trim_schema({**named[where.rpartition("/")[2]], **rest}, named)
         case {"anyOf": [Mapping() as only, {"type": "null"}], **rest}:
-            return _shorten_schema({**only, **rest}, named)
+            return _trim_schema({**only, **rest}, named)
         case {"type": "array", "items": {"$ref": str() as where}, **rest}:
             items = {key: value for key, value in named[where.rpartition("/")[2]].items() if key != "description"}
-            return _shorten_schema({**rest, "items": items}, named)
+            return _trim_schema({**rest, "items": items}, named)
         case {"required": ["kind", *others], **rest}:  # every action has a kind
-            return _shorten_schema({**rest, **({"required": others} if others else {})}, named)
+            return _trim_schema({**rest, **({"required": others} if others else {})}, named)
         case Mapping():
             return {
-                key: {name: _shorten_schema(part, named) for name, part in value.items()}
+                key: {name: _trim_schema(part, named) for name, part in value.items()}
                 if key == "properties"
-                else _shorten_schema(value, named)
+                else _trim_schema(value, named)
                 for key, value in schema.items()
                 if not _is_redundant(key, schema)
             }
@@ -166,7 +166,7 @@ class ModelDecider:
         spent: list[Usage] = []
         wrong: list[tuple[str, str]] = []
 
-        def seen(reply: Reply) -> None:
+        def note_reply(reply: Reply) -> None:
             spent.append(reply.usage)
             self._in_words |= bool(reply.words)
 
@@ -185,7 +185,7 @@ class ModelDecider:
                 self._model,
                 request,
                 lambda given: self._check(given, situation),
-                seen,
+                note_reply,
                 words,
                 lambda written, why: wrong.append((written, why)),
             )
@@ -225,7 +225,8 @@ class ModelDecider:
             raise InputError(f"- {read.reason}")
         arguments = parse_words(read.text, self._tool.name)
         given = {"fold": read.directive, "memory": read.memory}
-        return {**arguments, **{name: value.model_dump() for name, value in given.items() if value is not None}}
+        parts = {name: value.model_dump(exclude_defaults=True) for name, value in given.items() if value is not None}
+        return {**arguments, **parts}
 
     def _check(self, arguments: Mapping[str, Any], situation: Situation) -> Decision:
         """Return the decision of a reply, an answer's quote as the exact slice of its page.

@@ -72,12 +72,19 @@ class PageCall:
 
 
 def make_act(actions: Sequence[Mapping[str, Any]], why: str, need: str, found: str) -> PageCall:
-    """Make the call that performs actions which a host sent. Raises InputError: none or too many; ValidationError: not
-    an action.
+    """Make the call that performs actions which a host sent.
+
+    Raises:
+        InputError: none or too many, or their waits exceed the patience of hosts.
+        ValidationError: not an action.
     """
     if not 1 <= len(actions) <= MOST_ACTIONS:
         raise InputError(f"give 1 to {MOST_ACTIONS} actions, not {len(actions)}")
-    return PageCall(_ACTIONS.validate_python(list(actions)), why, need, found)
+    acts = _ACTIONS.validate_python(list(actions))
+    waits = sum(action.seconds for action in acts if isinstance(action, WaitFor))
+    if waits > WAITS:
+        raise InputError(f"these wait {waits:g} s in all, and one call may wait {WAITS:g}; wait again in the next")
+    return PageCall(acts, why, need, found)
 
 
 def make_reading(
@@ -113,24 +120,26 @@ def make_reading(
 _ONCE = "the user is asked once a call, so ask for that in the next"
 
 
+def _make_future() -> asyncio.Future[Any]:
+    return asyncio.get_running_loop().create_future()
+
+
 @dataclass(slots=True, eq=False)
 class _Act:
     """A running call and its question to the user; a second question in the same call counts as a no."""
 
     call: PageCall
-    asked: Asked | None = None
+    question: asyncio.Future[Asked] = field(default_factory=_make_future)
+    answer: asyncio.Future[bool] = field(default_factory=_make_future)
     asked_again: bool = False
-    answer: asyncio.Future[bool] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
-    question: asyncio.Event = field(default_factory=asyncio.Event)
     work: asyncio.Task[DrivenStep] = field(init=False)
 
     async def ask(self, asked: Asked) -> bool:
         """Put a question and wait for the answer."""
-        if self.asked is not None:
+        if self.question.done():
             self.asked_again = True
             return False
-        self.asked = asked
-        self.question.set()
+        self.question.set_result(asked)
         return await self.answer
 
 
@@ -156,34 +165,31 @@ class Page:
         questions of others count as a no.
 
         Returns:
-            The question; None when there is none, or when the host cannot ask.
+            The question; None without one, or when the host cannot ask.
         """
-        for act in [act for act in self._acts if act.asked is not None]:
+        for act in [act for act in self._acts if act.question.done()]:
             if act.call == call:
-                return act.asked
+                return act.question.result()
             self._acts.remove(act)
             act.answer.set_result(False)
         act = _Act(call)
         act.work = asyncio.ensure_future(self._do(lease, call, act.ask if can_ask else None))
         act.work.add_done_callback(lambda work: work.cancelled() or work.exception())  # its caller may be gone
         self._acts.append(act)
-        question = asyncio.ensure_future(act.question.wait())
+        either: set[asyncio.Future[Any]] = {act.work, act.question}
         try:
-            await asyncio.wait({act.work, question}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
         except anyio.get_cancelled_exc_class():
             self._acts.remove(act)
             act.work.cancel()
             raise
-        finally:
-            question.cancel()
-        return act.asked
+        return act.question.result() if act.question.done() else None
 
     async def finish(self, call: PageCall, agreed: bool = False) -> DrivenStep:
         """Give the user's answer to a call and show the page after it.
 
         Raises:
             Refused: another call came before the answer, so nothing was sent.
-            InputError: it would wait longer than a host does.
             StoreError: it cannot be recorded; then it is not performed either.
         """
         act = next((act for act in reversed(self._acts) if act.call == call), None)
@@ -192,11 +198,7 @@ class Page:
         self._acts.remove(act)
         if not act.answer.done():
             act.answer.set_result(agreed)
-        try:
-            done = await act.work
-        except anyio.get_cancelled_exc_class():
-            act.work.cancel()
-            raise
+        done = await act.work
         if not (act.asked_again and agreed):
             return done
         message = f"{done.outcome.message}; {_ONCE}"
@@ -210,7 +212,6 @@ class Page:
                 settings.gate.ask = ask
             if call.need or call.anew:
                 driver.need = call.need
-            _check_waits(call)
             actions = await driver.hide_passwords(lease, call.actions, {})
             held = self._refuse_repeated(actions)
 
@@ -231,10 +232,3 @@ class Page:
         if all(isinstance(action, Find | Read | ExtractValues) for action in actions):
             return ""
         return prompt("notice_tried", _PROMPTS) if self._driver.judge_try(actions) != "go" else ""
-
-
-def _check_waits(call: PageCall) -> None:
-    """Raise InputError for a call whose waits exceed the patience of hosts."""
-    waits = sum(action.seconds for action in call.actions if isinstance(action, WaitFor))
-    if waits > WAITS:
-        raise InputError(f"these wait {waits:g} s in all, and one call may wait {WAITS:g}; wait again in the next")

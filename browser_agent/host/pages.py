@@ -174,13 +174,13 @@ class Pages:
     async def open(
         self, session: str, lease: SessionLease, url: str, need: str, found: str, agreed: Asked | None = None
     ) -> DrivenStep:
-        """Open an address in the session's page, which is made if there is none.
+        """Open an address in the session's page, which is made if needed.
 
         Raises:
             InputError: not a web address.
             Refused: a host may not open it, or nobody agreed.
             PageUnreachable: no answer from there.
-            BrowserError: there is no browser.
+            BrowserError: no browser.
         """
         page = await self._page_at(session, lease, url, agreed)
         call = PageCall((Navigate(kind="navigate", url=url),), "", need, found, anew=True)
@@ -203,7 +203,7 @@ class Pages:
         if session not in self._live and isinstance(first, Navigate) and self.asks_to_open(first.url) is None:
             page = await self._page_at(session, lease, first.url, None)
         else:
-            page = self._open_page(session)
+            page = self._get_page(session)
         self._touch(session)
         return await page.begin(lease, call, can_ask)
 
@@ -211,7 +211,7 @@ class Pages:
         """Give the user's answer to a call that was begun, and show the page after it. Raises UnknownPage: the page is
         closed; BrowserGone: the browser died.
         """
-        done = await self._open_page(session).finish(call, agreed)
+        done = await self._get_page(session).finish(call, agreed)
         if done.outcome.observation is not None:
             self.note_shown(done.outcome.observation.url)
         if done.outcome.kind == "browser_gone":
@@ -233,7 +233,7 @@ class Pages:
         if self._ending:
             await asyncio.wait(set(self._ending))
 
-    def _open_page(self, session: str) -> Page:
+    def _get_page(self, session: str) -> Page:
         page = self._live.get(session)
         if page is None:
             raise UnknownPage(
@@ -247,7 +247,7 @@ class Pages:
 
         Raises:
             BrowserGone: the browser is not ready yet.
-            BrowserError: there is no browser.
+            BrowserError: no browser.
         """
         private = self.admit(url, agreed)
         await lease(lambda handle: handle.tip)  # a session that is not there opens no browser

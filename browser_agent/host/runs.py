@@ -224,7 +224,7 @@ class Runs:
         if run.is_running:
             run.work.cancel()
             run.update(status="cancelled")
-            ending = asyncio.ensure_future(run.agent.end())
+            ending = asyncio.ensure_future(run.agent.close(at_once=True))
             self._ending.add(ending)
             ending.add_done_callback(self._ending.discard)
             await asyncio.wait({run.recorded}, timeout=_AT_ONCE)

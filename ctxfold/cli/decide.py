@@ -13,7 +13,6 @@ from ctxfold.errors import InputError
 if TYPE_CHECKING:
     from ctxfold import Event, Session
     from ctxfold.session.branches import Move, Wish
-    from ctxfold.workspace import Action
 
 
 def ask_decider(model: str | None, decision: str, session: Session, *arguments: object) -> Any:
@@ -69,13 +68,7 @@ def switch(session: Session, name: str | None, query: str | None) -> Printout:
 
 _SAID = 80
 """Characters of a branch's last message that a line shows."""
-_DONE: dict[Action, str] = {
-    "continue": "nothing moved",
-    "create": "new branch",
-    "switch": "switched",
-    "new_topic": "new topic",
-    "rename": "renamed",
-}
+_DONE = {"continue": "nothing moved", "create": "new branch", "switch": "switched", "rename": "renamed"}
 
 
 def _describe_move(session: Session, move: Move) -> Printout:
@@ -85,7 +78,7 @@ def _describe_move(session: Session, move: Move) -> Printout:
         said = ranked.said if len(ranked.said) <= _SAID else f"{ranked.said[:_SAID]}…"
         lines.append(f"{ranked.score:.2f}  {ranked.name}  {said}")
     why = f" ({move.reason})" if move.reason else ""
-    lines.append(f"{_DONE[move.action]}{why}: {format_place(move.branch, move.tip, move.topic)}")
+    lines.append(f"{_DONE.get(move.action, 'new topic')}{why}: {format_place(move.branch, move.tip, move.topic)}")
     notes = [f"to go to another: ctxfold switch {session.name} NAME"] if move.ranked else []
     return Printout(move, lines, notes=notes)
 
@@ -131,25 +124,21 @@ def fold(session: Session, first: str | None, last: str | None, summary: str | N
     start, end = (None if step is None else parse_step(step) for step in (first, last))
     tile = ask_decider(model, "fold", session, start, end) if summary is None else session.fold(summary, start, end)
     notes = [f"not in the log, and marked so: {name_marks(tile.marks)}"] if tile.marks else []
-    return Printout(
-        tile, [f"{tile.id} stands for {spans(tile.steps)}: {tile.tokens:,} tokens, raw {tile.raw:,}"], notes=notes
-    )
-
-
-_OPERATORS = (
-    "state_abstract, noise_filter, fact_rectify, path_prune, cognitive_boosting or attention_anchor; "
-    "auto lets the router choose, or none."
-)
+    line = f"{tile.id} stands for {spans(tile.steps)}: {tile.tokens:,} tokens, raw {tile.raw:,}"
+    return Printout(tile, [line], notes=notes)
 
 
 @session_command
-@click.option("--operator", default="auto", show_default=True, metavar="NAME", help=_OPERATORS)
+@click.option(
+    "--operator", default="auto", show_default=True, metavar="NAME", help="Which one; auto lets the router choose."
+)
 @click.option("--text", help="What the operator puts in place; the embedded rules write it if not said.")
 @model_option
 @click.option("--dry-run", is_flag=True, help="Only show what would change.")
 def refactor(session: Session, operator: str, text: str | None, model: str | None, dry_run: bool) -> Printout:
     """Mend the view of a session that went bad.
 
+    The operators are state_abstract, noise_filter, fact_rectify, path_prune, cognitive_boosting and attention_anchor.
     The log keeps everything; `ctxfold undo` takes a refactoring back. What does not pass its checks is not applied: the
     command ends with 1 and says why. Without a model the router looks for exact repetition and the high-water mark
     alone, and leaves a healthy history as it is.

@@ -169,6 +169,7 @@ def format_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> li
     widths = [max(map(cell_len, column)) for column in zip(*cells, strict=True)]
 
     def align(name: str, cell: str, width: int) -> str:
+        """Fill a cell up to the width of its column."""
         blanks = " " * (width - cell_len(cell))
         return blanks + cell if name in NUMBERS else cell + blanks
 

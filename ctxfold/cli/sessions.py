@@ -8,14 +8,13 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
-from functools import reduce
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from ctxfold.cli.options import (
-    Decorator,
     Printout,
     confirm,
     data_command,
@@ -86,37 +85,38 @@ def export(session: str, file: Path | None, force: bool, store: str | None) -> P
     return Printout({"session": session, "file": str(target)}, notes=[f"wrote {session} to {target}"])
 
 
-_TRANSCRIPT: tuple[Decorator, ...] = (
-    click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path), required=False),
-    click.option("--from", "host", metavar="HOST", help="Who wrote it: claude-code, codex, gemini, opencode or pi."),
-    click.option("--latest", is_flag=True, help="With --from: the transcript that was written to last."),
-    click.option("--name", metavar="SESSION", help="The session's name; the file's or its host's own if not said."),
-)
-
-
 def transcript_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add FILE, `--from`, `--latest` and `--name` to a command."""
-    return reduce(lambda made, option: option(made), reversed(_TRANSCRIPT), command)
-
-
-def find_transcript(host: str, file: Path | None, latest: bool) -> tuple[Transcript, str]:
-    """Find the transcript that a command's options name, and the name of its session. Raises InputError: an unknown
-    host, no file, or both a file and `--latest`.
+    """Add FILE, `--from`, `--latest` and `--name` to a command. It receives the session's `name` and its `source`: a
+    transcript with `--from`, else the file. Raises InputError: an unknown host, no file, or a file and `--latest`.
     """
-    from ctxfold.messages.files import Transcript
-    from ctxfold.messages.hosts import HOSTS, find_latest, name_conversation
 
-    if host not in HOSTS:
-        raise InputError(f"no host {host!r} whose transcripts can be read: {', '.join(HOSTS)}")
-    if (file is None) != latest:
-        raise InputError("give the transcript's file, or --latest")
-    path = file or find_latest(HOSTS[host], Path.home(), os.environ.get(HOSTS[host].variable))
-    return Transcript(HOSTS[host], path), name_conversation(host, path.stem)
+    @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path), required=False)
+    @click.option("--from", "host", metavar="HOST", help="Who wrote it: claude-code, codex, gemini, opencode or pi.")
+    @click.option("--latest", is_flag=True, help="With --from: the transcript that was written to last.")
+    @click.option("--name", metavar="SESSION", help="The session's name; the file's or its host's own if not said.")
+    @wraps(command)
+    def run(file: Path | None, host: str | None, latest: bool, name: str | None, **options: Any) -> Any:
+        from ctxfold.messages.files import Transcript
+        from ctxfold.messages.hosts import HOSTS, find_latest, name_conversation
+
+        if host is None:
+            if latest:
+                raise InputError("--latest needs --from HOST")
+            return command(source=file, name=name, **options)
+        if host not in HOSTS:
+            raise InputError(f"no host {host!r} whose transcripts can be read: {', '.join(HOSTS)}")
+        if (file is None) != latest:
+            raise InputError("give the transcript's file, or --latest")
+        path = file or find_latest(HOSTS[host], Path.home(), os.environ.get(HOSTS[host].variable))
+        session = name or name_conversation(host, path.stem)
+        return command(source=Transcript(HOSTS[host], path), name=session, **options)
+
+    return run
 
 
 @data_command
 @transcript_options
-def import_session(file: Path | None, host: str | None, latest: bool, name: str | None, store: str | None) -> Printout:
+def import_session(source: Path | Transcript | None, name: str | None, store: str | None) -> Printout:
     """Make a session from an export or a host's transcript.
 
     `--from` names the host. A transcript can be read again: entries that the session holds are skipped.
@@ -124,23 +124,22 @@ def import_session(file: Path | None, host: str | None, latest: bool, name: str 
     """
     import ctxfold
 
-    if host is None:
-        if file is None or latest:
-            raise InputError("name the file to read; --latest needs --from HOST")
-        recorded = ctxfold.import_session(file, store=store, name=name)
-        about = f"made the session {recorded} from {file}; look at it: ctxfold log {recorded}"
-        return Printout({"session": recorded}, notes=[about])
-    transcript, own_name = find_transcript(host, file, latest)
-    messages = list(transcript.read_new())
+    if source is None:
+        raise InputError("name the file to read, or --from HOST --latest")
+    if isinstance(source, Path):
+        name = ctxfold.import_session(source, store=store, name=name)
+        about = f"made the session {name} from {source}; look at it: ctxfold log {name}"
+        return Printout({"session": name}, notes=[about])
+    messages = list(source.read_new())
     if not messages:
-        raise InputError(f"{transcript.path} holds no conversation as {host} writes it: name another file or host")
-    with ctxfold.Session.open(name or own_name, store=store) as session:
-        new, recorded, tip = len(session.record(messages)), session.name, session.tip
-    lines = counted(transcript.unread, "line of it is", "lines of it are")
-    left = f"; {lines} no part of the conversation" if transcript.unread else ""
+        raise InputError(f"{source.path} holds no conversation as that host writes it: name another file or host")
+    with ctxfold.Session.open(name or "", store=store) as session:
+        new, tip = len(session.record(messages)), session.tip
+    lines = counted(source.unread, "line of it is", "lines of it are")
+    left = f"; {lines} no part of the conversation" if source.unread else ""
     entries = counted(new, "new entry", "new entries")
-    about = f"recorded {entries} in {recorded}, which now ends at s{tip}{left}; look at it: ctxfold log {recorded}"
-    return Printout({"session": recorded, "new": new, "tip": tip, "unread": transcript.unread}, notes=[about])
+    about = f"recorded {entries} in {name}, which now ends at s{tip}{left}; look at it: ctxfold log {name}"
+    return Printout({"session": name, "new": new, "tip": tip, "unread": source.unread}, notes=[about])
 
 
 @data_command
@@ -172,29 +171,20 @@ for _name, _command in _GROUP.items():
 @click.option("--every", type=click.FloatRange(0.05), default=0.5, metavar="SECONDS", help="How often to look; 0.5.")
 @click.option("--idle", type=click.FloatRange(0), metavar="SECONDS", help="End when nothing new came for so long.")
 @store_option
-def follow(
-    file: Path | None,
-    host: str | None,
-    latest: bool,
-    name: str | None,
-    every: float,
-    idle: float | None,
-    store: str | None,
-) -> None:
+def follow(source: Path | Transcript | None, name: str, every: float, idle: float | None, store: str | None) -> None:
     """Record a host's transcript as it grows: `ctxfold follow --from claude-code --latest`.
 
     Nothing is sent to the host, and nothing leaves this machine. What was recorded before is not recorded again.
     """
     import ctxfold
 
-    if host is None:
+    if source is None or isinstance(source, Path):
         raise InputError("say who writes the transcript: --from claude-code")
-    transcript, own_name = find_transcript(host, file, latest)
-    with ctxfold.Session.open(name or own_name, store=store) as session:
-        click.echo(f"following {transcript.path} into {session.name}", err=True)
+    with ctxfold.Session.open(name, store=store) as session:
+        click.echo(f"following {source.path} into {session.name}", err=True)
         quiet = 0.0
         while idle is None or quiet < idle:
-            new = len(session.record(transcript.read_new()))
+            new = len(session.record(source.read_new()))
             if new:
                 click.echo(f"s{session.tip}: {counted(new, 'new entry', 'new entries')}", err=True)
             quiet = 0.0 if new else quiet + every

@@ -90,43 +90,36 @@ def indent_json(text: str) -> list[str]:
     """The lines of a JSON object or list: one value a line, one blank deeper in each level, each token as it is
     spelled.
     """
-    lines: list[str] = []
-    deep, line = 0, ""
+    deep, parts = 0, list[str]()
     for token in _TOKEN.findall(text):
+        deep += (token in ("{", "[")) - (token in ("}", "]"))
+        line_end = "\n" + " " * deep
         if token == ":":
-            line += ": "
-        elif token == ",":
-            lines.append(f"{line},")
-            line = " " * deep
-        elif token in ("{", "["):
-            lines.append(line + token)
-            deep += 1
-            line = " " * deep
+            parts.append(": ")
+        elif token in (",", "{", "["):
+            parts.append(token + line_end)
         elif token in ("}", "]"):
-            lines.append(line)
-            deep -= 1
-            line = " " * deep + token
+            parts.append(line_end + token)
         else:
-            line += _show_letters(token) if token[0] == '"' else _close(token)
-    lines.append(line)
-    return lines
+            parts.append(_show_token(token))
+    return "".join(parts).split("\n")
 
 
-def _show_letters(token: str) -> str:
-    """A string with its letters, signs and pictures in place of their numbers: what cannot be seen keeps them."""
-    return _ESCAPE.sub(_show_letter, token) if "\\u" in token else token
+def _show_token(token: str) -> str:
+    """A token as a line shows it: a string with letters in place of their numbers, unless they cannot be seen; an empty
+    list or object without its white space.
+    """
+    if token[0] == '"':
+        return _ESCAPE.sub(_show_letter, token)
+    return token[0] + token[-1] if token[0] in "{[" else token
 
 
 def _show_letter(escape: re.Match[str]) -> str:
+    """A letter that can be seen in place of its escape; any other escape as it is."""
     if escape[0][1] != "u":
         return escape[0]
     letter: str = json.loads(f'"{escape[0]}"')
     return letter if not letter.isascii() and letter.isprintable() else escape[0]
-
-
-def _close(token: str) -> str:
-    """A token without the white space that an empty list or object may hold."""
-    return token[0] + token[-1] if token[0] in "{[" else token
 
 
 def line_form(text: str) -> list[str]:
@@ -199,6 +192,7 @@ def rows_of(tree: Any) -> list[Row]:
 
 
 def _rows(tree: Any, head: str, depth: int) -> Iterator[Row]:
+    """The rows of a value: an object gives one row of its small values, then the rows of its containers."""
     if is_flat(tree):
         yield Row(depth, head, (inline(tree),))
     elif isinstance(tree, dict):
@@ -230,6 +224,7 @@ def _inner(value: Any, name: str, depth: int) -> Iterator[Row]:
 
 
 def _list(tree: Sequence[Any], head: str, depth: int) -> Iterator[Row]:
+    """The rows of a list: a table for alike objects, one row for scalars, else each item by itself."""
     columns = _columns(tree, least=2)
     if columns:
         yield Row(depth, f"{head}[{len(tree)}] ", tuple(map(word, columns)), "columns")
@@ -244,6 +239,7 @@ def _list(tree: Sequence[Any], head: str, depth: int) -> Iterator[Row]:
 
 
 def _is_small(value: Any) -> bool:
+    """Whether a value fits into a cell: a scalar, or a short container of scalars."""
     if is_flat(value):
         return True
     inside: Iterable[Any] = value.values() if isinstance(value, dict) else value
@@ -264,4 +260,5 @@ def _columns(tree: Sequence[Any], least: int) -> list[str]:
 
 
 def _cells(row: Mapping[str, Any], columns: Sequence[str]) -> list[str]:
+    """The values of an object in the order of some columns; an empty cell for a missing one."""
     return [inline(row[name]) if name in row else "" for name in columns]

@@ -121,6 +121,7 @@ def cost(texts: Iterable[str]) -> int:
 
 
 def _split_fence(text: str) -> tuple[str, ...]:
+    """A fenced text as its opening, its body and its closing; any other text as it is."""
     if not text.startswith("<<") or text.count("\n") < 2:
         return (text,)
     opening, _, rest = text.partition("\n")
@@ -213,6 +214,7 @@ def _late(record: Record) -> tuple[Line, ...]:
 
 
 def _result(record: Record) -> Iterator[Line]:
+    """The lines of a result: JSON as rows, any other text between fences."""
     text = _BLOB.sub(_short, record.text)
     tree = None if "\n" in text.strip() else parse(text)
     if tree is None:
@@ -232,6 +234,7 @@ def lines_of_tree(tree: Any, ref: str, untrusted: bool = True) -> Iterator[Line]
 
 
 def _call(record: Record) -> Iterator[Line]:
+    """The line of a call, with each argument of several lines below it."""
     tree = json.loads(_BLOB.sub(_short, record.text))
     name, args = " ".join(str(tree["name"]).splitlines()), tree["args"]  # a name over two lines could pose as a speaker
     if not isinstance(args, dict):
@@ -247,6 +250,7 @@ def _call(record: Record) -> Iterator[Line]:
 
 
 def _short(run: re.Match[str]) -> str:
+    """The short form of a run of encoded bytes; any other run as it is."""
     if _BYTES.match(run[0]) is None:
         return run[0]
     return f"{run[0][:16]}… ({len(run[0])} characters, sha256 {sha256(run[0].encode()).hexdigest()[:8]})"

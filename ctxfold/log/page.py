@@ -59,6 +59,7 @@ def parse(yaml: str) -> Node:
     stack: list[tuple[int, dict[str, Any], list[Node]]] = [(-1, {"role": "page"}, [])]
 
     def close() -> None:
+        """Make a node of the innermost open element, and hang it under the one around it."""
         _, properties, children = stack.pop()
         stack[-1][2].append(Node(**properties, children=tuple(children)))
 
@@ -108,10 +109,12 @@ def unquote(text: str) -> str:
 
 
 def _unescape(text: str) -> str:
+    """A string with its escapes read."""
     return _ESCAPE.sub(_read_escape, text)
 
 
 def _read_escape(match: re.Match[str]) -> str:
+    """The character of one escape."""
     code = match[1]
     if len(code) > 1:
         point = int(code[1:], 16)
@@ -185,6 +188,7 @@ def _blocks(nodes: Sequence[Node]) -> Iterator[str]:
 
 
 def _block(node: Node) -> Iterator[str]:
+    """The lines of one element that begins a line of its own."""
     match node.role:
         case "heading":
             level = next((state[6:] for state in node.states if re.fullmatch(r"level=\d", state)), 2)

@@ -65,6 +65,7 @@ class _Tables:
         return self._db.rows(f"SELECT {columns} FROM {table} WHERE {where} {end}", **equal)
 
     def _first(self, columns: str, table: str, **equal: object) -> tuple[Any, ...] | None:
+        """The first row in which columns have these values, if any."""
         return next(iter(self._find(columns, table, "", **equal)), None)
 
     def _value(self, column: str, table: str, **equal: object) -> Any | None:
@@ -86,7 +87,14 @@ class _Tables:
         """Add a row; the columns that an `end` with RETURNING asks for."""
         return self._db.rows(f"INSERT INTO {table} ({', '.join(cells)}) VALUES (:{', :'.join(cells)}) {end}", **cells)
 
+    def _append(self, table: str, session: int, **cells: object) -> int:
+        """Add a row of a session under the next number. Returns the number."""
+        number = self._last("id", table, session=session) + 1
+        self._insert(table, "", session=session, id=number, **cells)
+        return number
+
     def _change(self, table: str, column: str, value: object, **equal: object) -> None:
+        """Set one column of the rows in which others have these values."""
         where = " AND ".join(f"{name} = :{name}" for name in equal)
         self._db.run(f"UPDATE {table} SET {column} = :value WHERE {where}", value=value, **equal)
 
@@ -133,9 +141,7 @@ class CoverRows(_Tables):
 
     def add_cell(self, session: int, prev: int, tile: int) -> int:
         """Add a cell after another; its number."""
-        cell = self._last("id", "cell", session=session) + 1
-        self._insert("cell", session=session, id=cell, prev=prev, tile=tile)
-        return cell
+        return self._append("cell", session, prev=prev, tile=tile)
 
     def notes(self, session: int, note: int) -> list[tuple[str, str]]:
         """The notes that lead to a root, oldest first, as (slot, text)."""
@@ -152,9 +158,7 @@ class CoverRows(_Tables):
 
     def add_note(self, session: int, prev: int, slot: str, text: str) -> int:
         """Add a note after another; its number."""
-        note = self._last("id", "note", session=session) + 1
-        self._insert("note", session=session, id=note, prev=prev, slot=slot, text=encode(text))
-        return note
+        return self._append("note", session, prev=prev, slot=slot, text=encode(text))
 
 
 class ForestRows(_Tables):
@@ -229,6 +233,7 @@ class ForestRows(_Tables):
 
 
 def _event(row: tuple[Any, ...]) -> EventRow:
+    """The event of a row."""
     seq, head, prev, kind, decider, cause, json, time, *after = row
     return EventRow(seq, head, prev, kind, decider, decode(cause), decode(json), time, State(seq, *after))
 
@@ -287,9 +292,7 @@ class LogRows(_Tables):
 
     def add_lane(self, session: int, parent: int, fork: int) -> int:
         """Add a lane that leaves `parent` after depth `fork`; its number."""
-        lane = self._last("id", "lane", session=session) + 1
-        self._insert("lane", session=session, id=lane, parent=parent, fork=fork)
-        return lane
+        return self._append("lane", session, parent=parent, fork=fork)
 
     def lanes(self, session: int) -> list[tuple[Any, ...]]:
         """Every lane of a session as (number, parent, fork)."""
@@ -372,6 +375,7 @@ class LogRows(_Tables):
 
 
 def _step(row: tuple[Any, ...]) -> Step:
+    """The step of a row."""
     n, parent, lane, depth, is_open, *rest = row
     return Step(n, parent, lane, depth, bool(is_open), *rest)
 
@@ -386,9 +390,8 @@ class SessionsRows(_Tables):
 
     def names(self) -> list[str]:
         """Every session's name, the newest work first."""
-        return [
-            name for name, _ in self._db.rows(f"SELECT name, {UPDATED} FROM session ORDER BY updated DESC, id DESC")
-        ]
+        rows = self._db.rows(f"SELECT name, {UPDATED} FROM session ORDER BY updated DESC, id DESC")
+        return [name for name, _ in rows]
 
     def add(self, name: str, created: float) -> SessionRow:
         """Begin an empty session. Its number was never that of another, deleted ones included."""
@@ -446,6 +449,7 @@ class Reading(_Tables):
         return [self._to_json(dict(zip(columns, row, strict=True))) for row in rows]
 
     def _to_json(self, cells: dict[str, Any]) -> dict[str, Any]:
+        """Cells as an export holds them: bytes as text or JSON, an entry by its text."""
         if "entry" in cells:
             shown = cells["shown"]
             cells |= {"entry": self.log.text(cells["entry"]), "shown": None if shown is None else self.log.text(shown)}

@@ -54,6 +54,7 @@ class SearchRows:
         return self._match(session, " AND ".join(f'"{word}"' for word in words), limit) if words else []
 
     def _match(self, session: int, words: str, limit: int) -> list[int]:
+        """The newest records of a session that match a query of SQLite's."""
         rows = self._db.rows(
             "SELECT fts.rowid FROM fts JOIN record ON record.id = fts.rowid"
             " WHERE fts MATCH :words AND record.session = :session ORDER BY fts.rowid DESC LIMIT :limit",
@@ -63,6 +64,7 @@ class SearchRows:
 
 
 def _words(text: str) -> list[str]:
+    """The words of a query, each once."""
     return list(dict.fromkeys(_WORD.findall(_index_form(text).lower())))[:_MOST_WORDS]
 
 

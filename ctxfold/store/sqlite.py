@@ -269,6 +269,7 @@ class Store:
 
     @contextmanager
     def _transaction(self, *, write: bool) -> Iterator[Writing]:
+        """A transaction for the length of the block: committed at its end if it writes, undone on an exception."""
         with self._lock:
             self._check_open()
             self._db.begin(write=write)
@@ -312,6 +313,7 @@ class Store:
                 ) from error
 
     def _rewrite(self) -> None:
+        """Write the file anew without what was removed. Raises BusyStore: somebody reads it."""
         db = self._db
         ((upto,),) = db.rows("SELECT coalesce(max(id), 0) FROM unscrubbed")
         try:
@@ -365,6 +367,7 @@ class Store:
         self.close()
 
     def _check_open(self) -> None:
+        """Raises StoreError: the store was closed."""
         if self._closed:
             raise StoreError(f"the store {self.address} was closed; open the session again")
 
@@ -417,6 +420,7 @@ def _make_private(path: Path) -> bool:
 
 
 def _may(path: Path, right: int) -> bool:
+    """Whether this process has a right on a file or folder."""
     return os.access(path, right, effective_ids=os.access in os.supports_effective_ids)
 
 
@@ -456,6 +460,7 @@ def _translate_errors(address: str) -> Iterator[None]:
 
 
 def _translate(error: Exception, address: str) -> StoreError:
+    """Our error for one of SQLite's."""
     name = (getattr(error, "sqlite_errorname", "") or "").removeprefix("SQLITE_")
     for beginnings, kind, message in _ERRORS:
         if name.startswith(beginnings):

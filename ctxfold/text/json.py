@@ -73,10 +73,12 @@ def read_values(text: str) -> list[Any]:
 
 @lru_cache(maxsize=8)
 def _decoder(fraction: Callable[[str], Any] | None) -> json.JSONDecoder:
+    """A strict decoder, which is kept."""
     return json.JSONDecoder(object_pairs_hook=_once, parse_constant=_refuse, parse_float=fraction)
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object from its pairs. Raises ValueError: a key comes twice."""
     tree = dict(pairs)
     if len(tree) < len(pairs):
         raise ValueError("a key stands twice")
@@ -84,6 +86,7 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _refuse(constant: str) -> NoReturn:
+    """Raises ValueError: NaN and Infinity are not JSON."""
     raise ValueError(f"{constant} is not JSON")
 
 

@@ -75,15 +75,13 @@ def lower(text: str) -> str:
     return low if len(low) == len(text) else "".join(sign.lower() if len(sign.lower()) == 1 else sign for sign in text)
 
 
-def unescape(text: str) -> Iterator[tuple[int, int, str]]:
-    """The escapes of a text, as in addresses, markup and scripts: (start, end, meaning), which may be escaped again."""
-    for match in _ESCAPES.finditer(text):
-        meaning = _MEANINGS[match.lastgroup or "markup"](match[0])
-        if meaning != match[0]:
-            yield match.start(), match.end(), meaning
+def _read_escape(match: re.Match[str]) -> str:
+    """The meaning of an escape, as in addresses, markup and scripts, which may be escaped again."""
+    return _MEANINGS[match.lastgroup or "markup"](match[0])
 
 
 def _codes(value: str) -> Iterator[str]:
+    """The codes of a value, without what depends on the text around it."""
     raw = value.encode("utf-8", "surrogatepass")
     texts = [raw, *(value.encode(name, "surrogatepass") for name in _UTF16)]
     if not value.isascii():
@@ -147,8 +145,8 @@ _BLANKS = re.compile(
 """What a page folds, adds or puts for a blank."""
 
 
-Replaced = Callable[[], Iterable[tuple[int, int, str]]]
-"""The places of a text that were replaced: start, end, and the new text."""
+Replaced = Iterable[tuple[int, int, str]]
+"""The places of a text that were replaced: start, end, and the new text. They are looked for once, if at all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,31 +213,25 @@ class _Needle(NamedTuple):
 class _Reading:
     """A text as it reads when some places of it are replaced; `back` leads to where something stood in the first."""
 
-    def __init__(self, text: str, before: _Reading | None = None, replaced: Replaced | None = None) -> None:
+    def __init__(self, text: str, before: _Reading | None = None, replaced: Replaced = ()) -> None:
         self.text = text
         self._low = lower(text)
         self._before = before
-        self._replaced = replaced
+        self._replaced = iter(replaced)
         self._at: list[int] = []
         self._places: list[tuple[int, int, int]] = []
 
     def unescape(self) -> _Reading | None:
         """This with its escapes taken out once; None without escapes."""
-        places = list(unescape(self.text))
-        if not places:
-            return None
-        pieces: list[str] = []
-        last = 0
-        for start, end, meant in places:
-            pieces += (self.text[last:start], meant)
-            last = end
-        return _Reading("".join((*pieces, self.text[last:])), self, lambda: places)
+        text = _ESCAPES.sub(_read_escape, self.text)
+        escapes = ((match.span(), _read_escape(match), match[0]) for match in _ESCAPES.finditer(self.text))
+        places = ((*span, meaning) for span, meaning, escape in escapes if meaning != escape)
+        return None if text == self.text else _Reading(text, self, places)
 
     def without(self, dropped: re.Pattern[str]) -> _Reading:
         """This with what matches left out."""
-        text = self.text
-        rest = dropped.sub("", text)
-        return _Reading(rest, self, lambda: ((match.start(), match.end(), "") for match in dropped.finditer(text)))
+        places = ((match.start(), match.end(), "") for match in dropped.finditer(self.text))
+        return _Reading(dropped.sub("", self.text), self, places)
 
     def holds(self, text: str) -> bool:
         """Whether it holds a text in lower case."""
@@ -252,20 +244,19 @@ class _Reading:
                 yield Copy((self._back(start, end),), end - start == len(needle.text))
 
     def _back(self, start: int, end: int) -> tuple[int, int]:
+        """The stretch of the first text that a stretch of this one was made from."""
         if self._before is None:
             return start, end
         return self._before._back(self._origin(start)[0], self._origin(end - 1)[1])
 
     def _origin(self, at: int) -> tuple[int, int]:
         """The place of a character in the text before: all of a replaced stretch for any of its characters."""
-        if self._replaced is not None:
-            last = size = 0
-            for start, end, meaning in self._replaced():
-                size += start - last + len(meaning)
-                self._at.append(size - len(meaning))
-                self._places.append((start, end, size))
-                last = end
-            self._replaced = None
+        last = size = 0
+        for start, end, meaning in self._replaced:  # an iterator, at its end after the first time
+            size += start - last + len(meaning)
+            self._at.append(size - len(meaning))
+            self._places.append((start, end, size))
+            last = end
         number = bisect_right(self._at, at) - 1
         if number < 0:
             return at, at + 1
@@ -306,6 +297,7 @@ class Readings:
 
 
 def _make_needles(texts: Iterable[str], least: int) -> list[_Needle]:
+    """Texts of at least so many characters, to be found whole."""
     return [_Needle(low, len(low)) for low in _lower_each(texts, least)]
 
 
@@ -315,6 +307,7 @@ def _find_part(text: str, least: int) -> int:
 
 
 def _is_telling(part: str) -> bool:
+    """Whether a part has enough different signs to tell something."""
     return len({sign for sign in part if sign.isalnum()}) >= _DISTINCT
 
 

@@ -72,11 +72,8 @@ def sentences(text: str) -> list[Span]:
     """
     spans: list[Span] = []
     for unit, prose in _units(text):
-        if prose:
-            for span in _split(text, unit):
-                _append(spans, text, span)
-        else:
-            _append(spans, text, unit)
+        for span in _split(text, unit) if prose else [unit]:
+            _append(spans, text, span)
     return spans
 
 
@@ -87,13 +84,10 @@ def _units(text: str) -> list[tuple[Span, bool]]:
     for span in lines(text):
         line = span.of(text)
         bare = line.lstrip()
-        if bare.startswith(("```", "~~~")):
-            fenced = not fenced
-            prose = joins = False
-        else:
-            prose = not fenced and not _is_code(line, bare)
-            joins = prose and open_ended and _continues(text, units[-1][0], span, bare)
-        if joins:
+        is_fence = bare.startswith(("```", "~~~"))
+        fenced ^= is_fence
+        prose = not (is_fence or fenced or _is_code(line, bare))
+        if prose and open_ended and _continues(text, units[-1][0], span, bare):
             units[-1] = (Span(units[-1][0].start, span.end), True)
         else:
             units.append((span, prose))

@@ -147,12 +147,9 @@ def _is_joined(atom: str) -> bool:
     """Whether an atom without digits is a path, a file name, an address, an option or a name of several parts."""
     if "@" in atom or atom[0] == "#" or atom.startswith("--"):
         return any(letter.isalpha() for letter in atom[:_LONGEST])
-    if "/" in atom or "\\" in atom:
-        return _PATH.match(atom) is not None
-    if "_" in atom:
-        return _UNDERSCORED.match(atom) is not None
-    if "." in atom:
-        return _DOTTED.fullmatch(atom) is not None
+    for marks, matches in (("/\\", _PATH.match), ("_", _UNDERSCORED.match), (".", _DOTTED.fullmatch)):
+        if any(mark in atom for mark in marks):
+            return matches(atom) is not None
     return False
 
 

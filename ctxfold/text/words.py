@@ -85,11 +85,13 @@ def is_common(word: str) -> bool:
 
 
 def _tokens(text: str) -> list[str]:
+    """The runs of letters and digits of a text, joined by dots and apostrophes."""
     tokens: list[str] = (_ASCII_WORD if text.isascii() else _ANY_WORD).findall(text)
     return tokens
 
 
 def _rarity(token: str) -> float:
+    """How rare a token is, without an ending such as 's."""
     return rarity(_CONTRACTED.sub("", token.lower()))
 
 
@@ -123,6 +125,7 @@ def _without_plural(word: str) -> str:
 
 
 def _has_vowel(letters: str) -> bool:
+    """Whether letters have a vowel: y counts but at the beginning."""
     return any(letter in "aeiou" for letter in letters) or "y" in letters[1:]
 
 
@@ -142,6 +145,7 @@ def _expand(token: str) -> tuple[str, ...]:
 
 
 def _expand_ascii(token: str) -> tuple[str, ...]:
+    """The words of an ASCII token."""
     if token.isalpha() and (token.islower() or token.istitle() or len(token) < 2):
         return (stem(token.lower()),)
     if token.endswith(("'s", "'S")):

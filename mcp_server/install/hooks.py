@@ -131,7 +131,7 @@ def plan_wrap(host: InstallHost, launch: Launch, server: str, path: PurePath, te
     Raises:
         InputError: the file is not in the host's format, or the server cannot be wrapped.
     """
-    before, kept = texts
+    before, kept = texts  # `kept` has the entries as they were before we wrapped them
     editor, where = choose_editor(path), (*host.path[:-1], server)
     entry, kept_entry = editor.get(before or "", where), editor.get(kept or "", where)
     is_wrapped = kept_entry is not None and entry == _wrap_entry(host, launch, server, kept_entry)

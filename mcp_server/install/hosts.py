@@ -133,7 +133,7 @@ class FileChange:
     mark: str = BACKUP
 
     @property
-    def changes(self) -> bool:
+    def has_changes(self) -> bool:
         """Whether the file differs afterwards."""
         return self.before != self.after
 
@@ -207,7 +207,7 @@ class ChangePlan:
     def add(self, change: FileChange) -> None:
         """Plan one more change, of a file that was read."""
         self.files[Path(change.path)] = self._before[Path(change.path)]
-        if change.changes:
+        if change.has_changes:
             self._after |= {Path(change.path): change.after, name_backup(change.path, change.mark): change.backup}
 
     def list_changes(self) -> list[tuple[Path, str | None, str | None]]:

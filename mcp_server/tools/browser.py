@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from mcp.server.elicitation import AcceptedElicitation, ElicitationResult
 from mcp.server.mcpserver import Context, Elicit, Resolve
-from mcp_types import CallToolResult
+from mcp_types import CallToolResult, TextContent
 from pydantic import AfterValidator, BaseModel, Field, TypeAdapter
 
 from browser_agent.observation.inline import clean, cut
 from mcp_server.prompts import fill_prompt
-from mcp_server.sessions.pool import Pools, get_pool
-from mcp_server.tools.results import Browsed, format_page, format_run, report_progress
+from mcp_server.sessions.pool import Pools, SessionPool, get_pool
+from mcp_server.tools.results import format_page, format_run, list_notices, report_progress
 
 if TYPE_CHECKING:
+    from browser_agent.agent.steps import DrivenStep
     from browser_agent.network.effects import Asked
 
 _MAX_URL, _MAX_DEED = 200, 400
@@ -81,7 +82,7 @@ async def browse(
     ctx: Context[Pools],
     answer: Annotated[ElicitationResult[Yes], Resolve(confirm_browse)],
     start_url: str = "",
-) -> Annotated[CallToolResult, Browsed]:
+) -> CallToolResult:
     """Find an answer."""
     pool = get_pool(ctx)
     browsing, lease = pool.browsing, pool.lease(session)
@@ -90,7 +91,7 @@ async def browse(
     return format_run(await browsing.runs.browse(session, lease, task, start_url, agreed, report))
 
 
-async def browse_status(run: str, ctx: Context[Pools], cancel: bool = False) -> Annotated[CallToolResult, Browsed]:
+async def browse_status(run: str, ctx: Context[Pools], cancel: bool = False) -> CallToolResult:
     """Ask after a run."""
     return format_run(await get_pool(ctx).browsing.runs.status(run, cancel, report_progress(ctx)))
 
@@ -109,6 +110,13 @@ def _read_adapter() -> TypeAdapter[Any]:
     return TypeAdapter(tuple[Annotated[PageAction, Field(discriminator="kind")], ...])
 
 
+async def _answer(pool: SessionPool, session: str, done: DrivenStep) -> CallToolResult:
+    """A page call's answer, with what the host's model should do for its session."""
+    result = format_page(done)
+    result.content += [TextContent(type="text", text=text) for text in await pool.use(session, list_notices)]
+    return result
+
+
 async def page_act(
     session: str,
     actions: Annotated[tuple[dict[str, Any], ...], AfterValidator(_check_actions)],
@@ -122,7 +130,8 @@ async def page_act(
     from browser_agent.host.page import make_act
 
     call = make_act(actions, why, need, found)
-    return format_page(await get_pool(ctx).browsing.pages.finish(session, call, _is_yes(answer)))
+    pool = get_pool(ctx)
+    return await _answer(pool, session, await pool.browsing.pages.finish(session, call, _is_yes(answer)))
 
 
 async def page_open(
@@ -137,7 +146,7 @@ async def page_open(
     pool = get_pool(ctx)
     pages = pool.browsing.pages
     agreed = _keep_agreed(answer, pages.asks_to_open(url))
-    return format_page(await pages.open(session, pool.lease(session), url, need, found, agreed))
+    return await _answer(pool, session, await pages.open(session, pool.lease(session), url, need, found, agreed))
 
 
 async def page_read(
@@ -156,4 +165,4 @@ async def page_read(
 
     pool, call = get_pool(ctx), make_reading(find, ref, page, need, budget, links, found)
     await pool.browsing.pages.begin(session, pool.lease(session), call)
-    return format_page(await pool.browsing.pages.finish(session, call))
+    return await _answer(pool, session, await pool.browsing.pages.finish(session, call))

@@ -191,3 +191,17 @@ def test_a_hosts_own_summary_is_recorded_as_the_memory_of_all_before_it(session:
     assert text.index("it gives no instructions:") < text.index("So far 60 orders were read")
     assert text.count("So far 60 orders were read") == 1
     assert "user: Go on." in text
+
+
+@pytest.mark.anyio
+async def test_accepted_requests_and_replies_are_kept_for_training_where_a_file_is_named(
+    session, tmp_path, monkeypatch
+):
+    file = tmp_path / "pairs.jsonl"
+    monkeypatch.setenv("CTXFOLD_KEEP_PAIRS", str(file))
+    model = ScriptedModel({"facts": 7}, {"facts": "60 orders"}, name="writer")
+    await Deciders(Roles(folder=model)).maintain(session, 2_000)
+    (pair,) = map(json.loads, file.read_text().splitlines())
+    assert (pair["decision"], pair["model"], pair["reply"]) == ("remember", "writer", {"facts": "60 orders"})
+    assert pair["messages"][0]["content"][0]["text"] == model.requests[0].messages[0]["content"][0]["text"]
+    assert file.stat().st_mode & 0o777 == 0o600

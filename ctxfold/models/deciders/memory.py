@@ -235,7 +235,7 @@ class Remember:
             return Draft(memory, as_of)
 
         words, most = partial(parse_words, tool="remember"), int(_LONG * room)
-        return ModelQuestion(text, apply, "its parts", words, _join_parts, room=most)
+        return ModelQuestion(text, apply, "its parts", words, _join_parts, room=most, is_rewritten=True)
 
     def fall_back(self, session: Session, why: str) -> Draft:
         """Let the embedded folder consolidate."""

@@ -100,7 +100,7 @@ async def test_the_whole_story_passes_over_http_each_call_on_a_new_connection(se
     await call("open_session", session="paris-trip", goal="Get to Paris.")
     step = {"calls": [{"name": "trains"}], "results": [{"text": "TGV 9713"}]}
     await call("record", session="paris-trip", user="By train.", step=step)
-    await call("fold", session="paris-trip", summary="TGV 9713.")
+    await call("fold", session="paris-trip", first_step=1, summary="TGV 9713.")
     assert "TGV 9713" in await call("recall", session="paris-trip", ref="s1.3")
     await call("undo", session="paris-trip")
     async with client(served, era) as connected:

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import base64
 import json
-import struct
-import zlib
 from typing import Any
 
 import anyio
@@ -39,8 +37,6 @@ from mcp_types import (
 
 from mcp_server.server import CtxfoldServer
 
-__all__ = ["graft"]
-
 Answer = list[TextContent | ImageContent | AudioContent | EmbeddedResource]
 Round = CallToolResult | InputRequiredResult
 
@@ -49,8 +45,9 @@ def graft(server: CtxfoldServer) -> CtxfoldServer:
     """Add every fixture to a server and give it back."""
     hints = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
     for tool in TOOLS:
-        described = f"Conformance fixture {tool.__name__}."
-        server.add_tool(tool, description=described, annotations=hints, structured_output=False)
+        server.add_tool(
+            tool, description=f"Conformance fixture {tool.__name__}.", annotations=hints, structured_output=False
+        )
     for prompt in PROMPTS:
         server.add_prompt(Prompt.from_function(prompt, description=f"Conformance fixture {prompt.__name__}."))
     server.resource("test://static-text", mime_type="text/plain")(static_text)
@@ -68,29 +65,14 @@ def text(words: str) -> TextContent:
     return TextContent(type="text", text=words)
 
 
-def png() -> bytes:
-    """A picture of one red point."""
-
-    def chunk(kind: bytes, data: bytes) -> bytes:
-        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-
-    head = struct.pack(">IIBBBBB", 1, 1, 8, 2, 0, 0, 0)
-    chunks = chunk(b"IHDR", head), chunk(b"IDAT", zlib.compress(b"\0\xff\0\0")), chunk(b"IEND", b"")
-    return b"\x89PNG\r\n\x1a\n" + b"".join(chunks)
-
-
-def wav() -> bytes:
-    """A sound of no length."""
-    form = struct.pack("<4sIHHIIHH", b"fmt ", 16, 1, 1, 8000, 8000, 1, 8)
-    return struct.pack("<4sI4s", b"RIFF", 4 + len(form) + 8, b"WAVE") + form + struct.pack("<4sI", b"data", 0)
-
-
-def encoded(data: bytes) -> str:
-    return base64.b64encode(data).decode()
+PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC"
+"""A picture of one red point, as base64."""
+WAV = "UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQAAAAA="
+"""A sound of no length, as base64."""
 
 
 def image() -> ImageContent:
-    return ImageContent(type="image", data=encoded(png()), mime_type="image/png")
+    return ImageContent(type="image", data=PNG, mime_type="image/png")
 
 
 def embedded(uri: str, mime_type: str, words: str) -> EmbeddedResource:
@@ -109,7 +91,7 @@ async def test_image_content() -> Answer:
 
 
 async def test_audio_content() -> Answer:
-    return [AudioContent(type="audio", data=encoded(wav()), mime_type="audio/wav")]
+    return [AudioContent(type="audio", data=WAV, mime_type="audio/wav")]
 
 
 async def test_embedded_resource() -> Answer:
@@ -118,8 +100,11 @@ async def test_embedded_resource() -> Answer:
 
 async def test_multiple_content_types() -> Answer:
     data = json.dumps({"test": "data", "value": 123})
-    mixed = embedded("test://mixed-content-resource", "application/json", data)
-    return [text("Multiple content types test:"), image(), mixed]
+    return [
+        text("Multiple content types test:"),
+        image(),
+        embedded("test://mixed-content-resource", "application/json", data),
+    ]
 
 
 async def test_error_handling() -> Answer:
@@ -173,13 +158,17 @@ async def test_elicitation_sep1034_defaults(ctx: Context[Any]) -> Answer:
 
 async def test_elicitation_sep1330_enums(ctx: Context[Any]) -> Answer:
     plain = {"type": "string", "enum": ["option1", "option2", "option3"]}
-    words = enumerate(("First", "Second", "Third"), 1)
-    titled = [{"const": f"value{n}", "title": f"{word} Option"} for n, word in words]
-    named = {"enum": ["opt1", "opt2", "opt3"], "enumNames": ["Option One", "Option Two", "Option Three"]}
+    titled = [
+        {"const": f"value{n}", "title": f"{word} Option"} for n, word in enumerate(("First", "Second", "Third"), 1)
+    ]
     properties = {
         "untitledSingle": plain,
         "titledSingle": {"type": "string", "oneOf": titled},
-        "legacyEnum": {"type": "string", **named},
+        "legacyEnum": {
+            "type": "string",
+            "enum": ["opt1", "opt2", "opt3"],
+            "enumNames": ["Option One", "Option Two", "Option Three"],
+        },
         "untitledMulti": {"type": "array", "items": plain},
         "titledMulti": {"type": "array", "items": {"anyOf": titled}},
     }
@@ -190,8 +179,11 @@ async def test_elicitation_sep1330_enums(ctx: Context[Any]) -> Answer:
 
 
 def form(message: str, **properties: str) -> ElicitRequest:
-    types = {name: {"type": kind} for name, kind in properties.items()}
-    schema = {"type": "object", "properties": types, "required": list(properties)}
+    schema = {
+        "type": "object",
+        "properties": {name: {"type": kind} for name, kind in properties.items()},
+        "required": list(properties),
+    }
     return ElicitRequest(params=ElicitRequestFormParams(message=message, requested_schema=schema))
 
 
@@ -218,14 +210,20 @@ def wanted(state: str | None, requests: dict[str, InputRequest]) -> InputRequire
 async def test_input_required_result_elicitation(ctx: Context[Any]) -> Round:
     answers = given(ctx, "user_name")
     name = getattr(answers["user_name"], "content", None) if answers else None
-    if name and "name" in name:
-        return done(f"Hello, {name['name']}!")
-    return wanted(None, {"user_name": form("What is your name?", name="string")})
+    return (
+        done(f"Hello, {name['name']}!")
+        if name and "name" in name
+        else wanted(None, {"user_name": form("What is your name?", name="string")})
+    )
 
 
 async def test_input_required_result_sampling(ctx: Context[Any]) -> Round:
-    answers, question = given(ctx, "capital_question"), sample("What is the capital of France?")
-    return done(str(answers["capital_question"])) if answers else wanted(None, {"capital_question": question})
+    answers = given(ctx, "capital_question")
+    return (
+        done(str(answers["capital_question"]))
+        if answers
+        else wanted(None, {"capital_question": sample("What is the capital of France?")})
+    )
 
 
 async def test_input_required_result_list_roots(ctx: Context[Any]) -> Round:
@@ -308,7 +306,7 @@ def static_text() -> str:
 
 
 def static_binary() -> bytes:
-    return png()
+    return base64.b64decode(PNG)
 
 
 def template_data(id: str) -> str:
@@ -333,19 +331,14 @@ async def test_prompt_with_image() -> list[UserMessage | AssistantMessage]:
 
 
 async def test_input_required_result_prompt(ctx: Context[Any]) -> str | InputRequiredResult:
-    answers, question = given(ctx, "user_context"), form("What context should the prompt use?", context="string")
-    return f"Use {answers['user_context']}." if answers else wanted(None, {"user_context": question})
+    answers = given(ctx, "user_context")
+    return (
+        f"Use {answers['user_context']}."
+        if answers
+        else wanted(None, {"user_context": form("What context should the prompt use?", context="string")})
+    )
 
 
-TOOLS = (
-    test_simple_text, test_image_content, test_audio_content, test_embedded_resource, test_multiple_content_types, test_error_handling,
-    test_tool_with_progress, test_tool_with_logging, test_sampling, test_elicitation, test_elicitation_sep1034_defaults,
-    test_elicitation_sep1330_enums, test_input_required_result_elicitation, test_input_required_result_sampling,
-    test_input_required_result_list_roots, test_input_required_result_request_state, test_input_required_result_tampered_state,
-    test_input_required_result_multiple_inputs, test_input_required_result_multi_round, test_input_required_result_capabilities,
-    test_missing_capability, test_streaming_elicitation, test_logging_tool, test_trigger_tool_change, test_trigger_prompt_change,
-)  # fmt: skip
-
-PROMPTS = (
-    test_simple_prompt, test_prompt_with_arguments, test_prompt_with_embedded_resource, test_prompt_with_image, test_input_required_result_prompt,
-)  # fmt: skip
+FIXTURES = [value for name, value in globals().items() if name.startswith("test_")]
+PROMPTS = [fixture for fixture in FIXTURES if "prompt" in fixture.__name__ and "change" not in fixture.__name__]
+TOOLS = [fixture for fixture in FIXTURES if fixture not in PROMPTS]
