@@ -455,12 +455,6 @@ class Tile(_Lined):
         return "\n".join(part for part in (self.summary, text_of(self.lines)) if part)
 
     @property
-    def beside(self) -> tuple[str, ...]:
-        """The refs of results and calls of which lines were kept with a written summary, because they are in use."""
-        kept = (line.ref for line in self.lines if self.summary and line.kind in ("call", "data", "text"))
-        return tuple(dict.fromkeys(kept))
-
-    @property
     def id(self) -> str:
         """Its address, `b7`."""
         return f"b{self.number}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -10,12 +10,10 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from ctxfold.errors import FoldError, InputError
 from ctxfold.log.lines import Line
-from ctxfold.select import pieces_of_lines, write
-from ctxfold.select.pieces import cut_line, values_in
 from ctxfold.tokens import count_lines
-from ctxfold.view.fit import demote_lifted, name_steps, show
-from ctxfold.view.trail import changes_of, write_trail
-from ctxfold.workspace import Block, Intent, Older, Origin, RawStep, Status, Tile, Workspace, spans
+from ctxfold.view.fit import demote_lifted, show
+from ctxfold.view.trail import changes_of
+from ctxfold.workspace import STANDING, Block, Older, Origin, RawStep, Status, Tile, Workspace, spans
 
 
 class FoldDirective(BaseModel):
@@ -131,12 +129,9 @@ SETTINGS = FoldSettings()
 TRAIL = 0.1
 """The most of the older steps' room for the trail of changed files and records."""
 
-_SNAPSHOT = 2
-"""Steps with larger raw records, as page snapshots are, count for at most so many times their price in a view."""
-
 
 def write_tile(workspace: Workspace, blocks: Sequence[Block], number: int, summary: str, origin: Origin) -> Tile:
-    """Return the tile of a written summary, with the user's words, findings, values in use and names of the steps.
+    """Return the tile of a written summary, with the user's words and the findings of its steps.
 
     Raises FoldError: the summary is empty, or the tile would cost more than its blocks.
     """
@@ -145,25 +140,13 @@ def write_tile(workspace: Workspace, blocks: Sequence[Block], number: int, summa
         raise FoldError(
             "the summary is empty; say what was done, found and decided, or leave it out to let ctxfold write it"
         )
-    later = workspace.blocks[workspace.blocks.index(blocks[-1]) + 1 :]
-    lines = keep_beside(blocks, summary, find_values_in_force(blocks, later, workspace.intent), workspace.intent.lifted)
-    took = price_blocks(*blocks)
-    steps = tuple(step for block in blocks for step in block.steps)
-    changed = write_trail(
-        changes_of(blocks), steps, int(TRAIL * took), "\n".join([summary, *(line.text for line in lines)])
-    )
-    lines = (*lines, *([changed] if changed else []))
+    lines = keep_words(blocks, workspace.intent.lifted)
     tile = make_tile(blocks, number, summary, lines, origin)
-    gives = price_blocks(tile)
-    gone = name_steps(
-        tile.steps, tile.raw, [line for block in blocks for line in block.lines], tile.text, _SNAPSHOT * took
-    )
-    if gone is not None and gives + gone.tokens < took:
-        return make_tile(blocks, number, summary, (*lines, gone), origin)
+    took, gives = price_blocks(*blocks), price_blocks(tile)
     if gives >= took:
-        beside = sum(line.tokens for line in lines)
+        words = sum(line.tokens for line in lines)
         raise FoldError(
-            f"this summary would cost {gives} tokens, {beside} of them for lines that must stay; "
+            f"this summary would cost {gives} tokens, {words} of them for the user's words; "
             f"{spans(tile.steps)} costs {took}; shorten it, or fold more steps"
         )
     return tile
@@ -204,50 +187,10 @@ def status_of(blocks: Sequence[Block]) -> Status:
             return "completed" if last.settled else "partial"
 
 
-def list_values(lines: Iterable[Line]) -> set[str]:
-    """Return the values of lines that must stay exact, in lower case."""
-    return {value for line in lines for piece in cut_line(line) for value, _ in piece.values if len(value) > 1}
+def keep_words(blocks: Sequence[Block], lifted: frozenset[str] = frozenset()) -> tuple[Line, ...]:
+    """Return the lines that are kept beside a summary: the user's words and the findings that hold.
 
-
-def values_said(text: str) -> set[str]:
-    """Return the values of a text that must stay exact, in lower case."""
-    return {value for row in text.splitlines() for value in values_in(row)}
-
-
-def find_values_in_force(blocks: Sequence[Block], naming: Sequence[Block], intent: Intent) -> set[str]:
-    """Return the values with a digit that are in use: `naming`, an open item or a constraint names them."""
-    named = list_values(
-        line
-        for block in naming
-        for line in block.lines
-        if line.kind in ("user", "say") or (line.kind == "call" and not line.depth)
-    )
-    for text in (*(item.text for item in intent.open), *(each.text for each in intent.binding)):
-        named |= values_said(text)
-    named = {value for value in named if any(map(str.isdigit, value))}
-    return named & list_values(
-        line for block in blocks for line in block.lines if line.kind in ("call", "data", "text")
-    )
-
-
-def keep_beside(
-    blocks: Sequence[Block], summary: str, needed: set[str], lifted: frozenset[str] = frozenset()
-) -> tuple[Line, ...]:
-    """Return the lines of blocks that are kept with a summary, shortened: the user's words, findings, needed values.
-
-    A needed value that the summary lacks is kept in its first line, with the call. `lifted`: findings that no longer
-    hold.
+    `lifted`: findings that no longer hold.
     """
-    lines = [line for block in blocks for line in demote_lifted(block.lines, lifted)]
-    stays = {at for at, line in enumerate(lines) if line.kind in ("user", "note")}
-    said = summary.lower()
-    left = {value for value in needed - values_said(summary) if value not in said}
-    left -= list_values(lines[at] for at in stays)
-    pieces = pieces_of_lines(lines)
-    kept = {place for place, piece in enumerate(pieces) if piece.line in stays}
-    for place, piece in enumerate(pieces):
-        values = {value for value, _ in piece.values}
-        if piece.kind in ("call", "data", "text") and not left.isdisjoint(values):
-            left -= values
-            kept |= {place, *piece.under}
-    return tuple(write(lines, pieces, kept))
+    lines = (line for block in blocks for line in demote_lifted(block.lines, lifted))
+    return tuple(line for line in lines if line.kind in STANDING)

@@ -8,15 +8,7 @@ from difflib import unified_diff
 from functools import cached_property
 from typing import Literal, get_args
 
-from ctxfold.decisions.fold import (
-    SETTINGS,
-    FoldSettings,
-    find_values_in_force,
-    fold,
-    list_values,
-    price_blocks,
-    values_said,
-)
+from ctxfold.decisions.fold import SETTINGS, FoldSettings, fold, price_blocks
 from ctxfold.decisions.marks import LogEvidence
 from ctxfold.errors import FoldError, InputError
 from ctxfold.log.lines import Line
@@ -158,7 +150,7 @@ class Refactored:
         before: the view of them before.
         after: the view of them after; in a dry run, as it would be.
         tokens: o200k tokens of the cover before and after.
-        values: of a refusal, the values that would go; else those of the text that the log lacks.
+        values: of a refusal, what it is about; else the values of the text that the log lacks.
     """
 
     operator: Operator | Literal["none"]
@@ -221,8 +213,6 @@ def count_depth(workspace: Workspace, tile: Tile) -> int:
     return max((depths.get(block.number, 0) for block in _under(workspace, tile) if isinstance(block, Tile)), default=0)
 
 
-RECALL = 0.98
-"""The share of the values in force that must remain."""
 EDITED = 0.5
 """The share of the words that a correction may change."""
 DEPTH = 3
@@ -246,7 +236,7 @@ def find_fault(case: Case, made: Refactoring) -> RefactorRefusal | None:
     except FoldError as error:
         return RefactorRefusal(str(error))
     wrong = _check_latest(case, after) or _check_operator(workspace, made)
-    return RefactorRefusal(wrong) if wrong else _check_values(workspace, made, after)
+    return RefactorRefusal(wrong) if wrong else None
 
 
 def count_most(path_length: int) -> int:
@@ -293,28 +283,3 @@ def _under(workspace: Workspace, tile: Tile) -> list[Block]:
     """The blocks that a tile would replace."""
     inside = set(tile.steps)
     return [block for block in workspace.blocks if not inside.isdisjoint(block.steps)]
-
-
-def _check_values(before: Workspace, made: Refactoring, after: Workspace) -> RefactorRefusal | None:
-    """Nearly all values in force of the replaced blocks remain in its place, or elsewhere in the view."""
-    if made.operator == "state_abstract" and made.decider == "embedded":
-        return None  # it keeps what a consolidation would keep
-    corrected = set[str]()
-    for effect in made.effects:
-        corrected |= values_said(effect.was) if isinstance(effect, Superseded) else set()
-    for tile in made.tiles:
-        needed = _list_in_force(before, _under(before, tile), made) - corrected
-        left = values_said(tile.summary) | list_values(tile.lines)
-        if len(needed & left) < RECALL * len(needed):
-            left |= list_values(line for block in after.blocks for line in block.lines)
-        if len(needed & left) < RECALL * len(needed):
-            gone = sorted(needed - left)
-            return RefactorRefusal(f"{len(gone)} of {len(needed)} values in force would go; keep them", tuple(gone))
-    return None
-
-
-def _list_in_force(workspace: Workspace, blocks: Sequence[Block], made: Refactoring) -> set[str]:
-    """The values of blocks that are in use; for a prune all that a tool or a page said."""
-    kinds = {"user", "note"} | ({"data", "text"} if made.operator == "path_prune" else set())
-    said = list_values(line for block in blocks for line in block.lines if line.kind in kinds)
-    return said | find_values_in_force(blocks, workspace.blocks, workspace.intent)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import assert_never
 
-from ctxfold.decisions.fold import find_stretch, find_values_in_force, keep_beside, list_values, make_tile, price_blocks
+from ctxfold.decisions.fold import find_stretch, keep_words, make_tile, price_blocks
 from ctxfold.decisions.marks import MARK
 from ctxfold.decisions.memory import Batch, choose_batch, keep_memory, make_past
 from ctxfold.decisions.refactor import Case, Effect, Operator, PastCall, Refactoring, RefactorRefusal, find_fault
@@ -19,7 +19,6 @@ from ctxfold.log.json import canonical, parse
 from ctxfold.log.lines import KEY_INFO, THINKING, Line
 from ctxfold.prompts import prompt
 from ctxfold.select.pieces import find_above
-from ctxfold.tokens import count, head
 from ctxfold.view.fit import show
 from ctxfold.view.render import query_of
 from ctxfold.workspace import Block, Origin, Pin, RawStep, Slot, Superseded, Tile, Workspace, spans
@@ -114,18 +113,6 @@ def _find_loop(steps: Sequence[_Calls], times: int) -> Loop | None:
     return Loop(tuple(step for step, _ in steps[:longest]), frozenset(repeats))
 
 
-def find_duplicates(case: Case) -> list[int]:
-    """Return the raw steps before the latest of which every call was made before with the same result."""
-    raw = {block.n for block in case.earlier if isinstance(block, RawStep)}
-    seen: set[tuple[str, str]] = set()
-    found: list[int] = []
-    for step, ends in _by_step(case).items():
-        if step in raw and all(outcome for _, outcome in ends) and seen.issuperset(ends):
-            found.append(step)
-        seen.update(ends)
-    return found
-
-
 _FENCES = re.compile(r"^<<[^\n]+\n|\n\S+>>$")
 
 
@@ -156,17 +143,14 @@ def _find_blocks(workspace: Workspace, steps: Sequence[int]) -> Sequence[Block]:
         return ()
 
 
-def _drop_repeats(blocks: Sequence[Block], repeats: frozenset[int], before: Sequence[Block] = ()) -> tuple[Line, ...]:
-    """The lines of blocks without those of repeating steps of which every value is in another line, or in `before`."""
+def _drop_repeats(blocks: Sequence[Block], repeats: frozenset[int]) -> tuple[Line, ...]:
+    """The lines of blocks without those of repeating steps that say what another line says."""
     lines = [line for block in blocks for line in block.lines]
-    standing = [line for block in before for line in block.lines]
-    told, said, kept = list_values(standing), {_body(line) for line in standing}, set[int]()
+    said, kept = set[str](), set[int]()
     for at, line in enumerate(lines):
-        body, values = _body(line), list_values([line])
-        stays = place_of(line.ref)[0] not in repeats or line.kind in ("user", "note")
-        if stays or values - told or (line.kind in ("data", "text") and body not in said):
+        body, is_kept = _body(line), place_of(line.ref)[0] not in repeats or line.kind in ("user", "note")
+        if is_kept or (line.kind in ("data", "text") and body not in said):
             kept.add(at)
-            told |= values
             said.add(body)
     above = find_above(lines)
     every = kept | {place for at in kept for place in above[at]}
@@ -178,30 +162,24 @@ def _body(line: Line) -> str:
     return " ".join(_FENCES.sub("", line.text).lstrip("<> ").split())
 
 
-_WORTH = 0.1
-"""The share of the budget that filtering duplicates must free before the router has it done."""
-_EACH, _MOST, _BOUND, _OPEN = 48, 300, 6, 3
-"""o200k tokens of one key fact and of all of them; the most constraints and open items among them."""
-_RECENT = 40
-"""Blocks at the end in which the user's newest words are looked for."""
-
-
 def route(case: Case) -> Refactoring | None:
-    """Return the refactoring that a history calls for, or None.
-
-    A loop is pruned, duplicates that cost much are filtered, and at the high-water mark the state is abstracted.
+    """Return the refactoring that a history calls for, or None: a loop is pruned, and at the high-water mark the older
+    steps are folded.
     """
-    found = [prune_paths(case), filter_noise(case)]
-    if choose_batch(case.workspace, case.budget, case.settings) is not None:
-        found.append(abstract_state(case))
-    for made in found:
+    is_full = choose_batch(case.workspace, case.budget, case.settings) is not None
+    for made in (prune_paths(case), abstract_state(case) if is_full else None):
         if isinstance(made, Refactoring) and not find_fault(case, made):
-            steps = set(made.steps)
-            before = sum(block.tokens for block in case.workspace.blocks if not steps.isdisjoint(block.steps))
-            freed = before - sum(tile.tokens for tile in made.tiles)
-            if made.operator != "noise_filter" or freed >= _WORTH * case.budget:
-                return made
+            return made
     return None
+
+
+_TEXTS: Mapping[Operator, str] = {
+    "noise_filter": "the history without its noise",
+    "fact_rectify": "corrections, one a line: OLD => NEW (s12.2)",
+    "cognitive_boosting": "the thought",
+    "attention_anchor": "the facts",
+}
+"""What a host or a model writes for an operator that no rule can carry out."""
 
 
 def apply_rules(operator: Operator, case: Case) -> Refactoring | RefactorRefusal:
@@ -209,24 +187,10 @@ def apply_rules(operator: Operator, case: Case) -> Refactoring | RefactorRefusal
     match operator:
         case "state_abstract":
             return abstract_state(case)
-        case "noise_filter":
-            return filter_noise(case)
         case "path_prune":
             return prune_paths(case)
-        case "fact_rectify":
-            return RefactorRefusal("no rule finds what is wrong: give corrections, one a line: OLD => NEW (s12.2)")
-        case "cognitive_boosting":
-            pin = _name_next(case.workspace)
-            return set_note(case, operator, pin) if pin else RefactorRefusal("the to-do is empty: give the thought")
-        case "attention_anchor":
-            pin = _list_key_facts(case.workspace)
-            return (
-                set_note(case, operator, pin)
-                if pin
-                else RefactorRefusal("no goal, constraint or open item: give the facts")
-            )
         case _:
-            assert_never(operator)
+            return RefactorRefusal(f"{operator} needs a text: give {_TEXTS[operator]}, or name a model")
 
 
 def abstract_state(case: Case) -> Refactoring | RefactorRefusal:
@@ -244,38 +208,6 @@ def abstract_state(case: Case) -> Refactoring | RefactorRefusal:
     return Refactoring("state_abstract", (tile,), f"state of {spans(tile.steps)}")
 
 
-def filter_noise(case: Case) -> Refactoring | RefactorRefusal:
-    """Fold each run of raw steps that repeat others into one tile of their new lines."""
-    repeats = frozenset(find_duplicates(case))
-    tiles: list[Tile] = []
-    for run in _find_runs(case, repeats):
-        blocks = _find_blocks(case.workspace, run)
-        if not blocks:
-            continue
-        before = case.workspace.blocks[: case.workspace.blocks.index(blocks[0])]
-        kept = _drop_repeats(blocks, repeats, before)
-        tile = make_tile(blocks, case.tile + len(tiles), "", kept, "embedded", status="completed")
-        if price_blocks(tile) < price_blocks(*blocks):
-            tiles.append(tile)
-    if not tiles:
-        return RefactorRefusal("no step before the latest repeats another")
-    steps = [step for tile in tiles for step in tile.steps if step in repeats]
-    return Refactoring("noise_filter", tuple(tiles), f"{spans(steps)} repeat earlier steps")
-
-
-def _find_runs(case: Case, wanted: frozenset[int]) -> Iterator[list[int]]:
-    """Steps in runs; a tile between two of them ends a run."""
-    run = list[int]()
-    for block in case.workspace.blocks:
-        if isinstance(block, RawStep):
-            run += [block.n] if block.n in wanted else []
-        elif run:
-            yield run
-            run = []
-    if run:
-        yield run
-
-
 def set_note(case: Case, operator: Operator, pin: Pin) -> Refactoring | RefactorRefusal:
     """Set a note in its slot, unless it is there already."""
     guidance = case.workspace.guidance.at(case.workspace.path_length)
@@ -283,37 +215,6 @@ def set_note(case: Case, operator: Operator, pin: Pin) -> Refactoring | Refactor
     if before is not None and before.text == pin.text:
         return RefactorRefusal("this note is there already")
     return Refactoring(operator, (pin,), "a thought" if pin.slot == "thought" else "key facts")
-
-
-def _name_next(workspace: Workspace) -> Pin | None:
-    if not workspace.intent.open:
-        return None
-    item = workspace.intent.open[0]
-    words = prompt("refactor_thought_open", item=item.id, text=_shorten(item.text))
-    return Pin("thought", words, workspace.path_length, (item.ref,) if item.ref else (), item.untrusted)
-
-
-def _list_key_facts(workspace: Workspace) -> Pin | None:
-    """The goal, constraints, open items, and the user's newest words before the latest step, verbatim."""
-    goal = (workspace.revisions or (workspace.goal,))[-1]
-    bound = workspace.intent.binding[::-1][:_BOUND]
-    items = workspace.intent.open[:_OPEN]
-    said = [line for block in workspace.blocks[-1 - _RECENT : -1] for line in block.said][-1:]
-    parts = [prompt("refactor_key_task", text=_shorten(goal))] if goal else []
-    parts += [prompt("refactor_key_bound", ref=each.ref, text=_shorten(each.text)) for each in bound]
-    parts += [prompt("refactor_key_open", id=item.id, text=_shorten(item.text)) for item in items]
-    parts += [prompt("refactor_key_said", ref=line.ref, text=_shorten(line.text.partition(" ")[2])) for line in said]
-    while parts and sum(count(part) for part in parts) > _MOST:
-        parts.pop()
-    if not parts:
-        return None
-    refs = (*(each.ref for each in bound), *(item.ref for item in items if item.ref), *(line.ref for line in said))
-    return Pin("key_info", "\n".join(parts), workspace.path_length, refs, any(item.untrusted for item in items))
-
-
-def _shorten(text: str) -> str:
-    flat = " ".join(text.split())
-    return flat if count(flat) <= _EACH else f"{head(flat, _EACH)} …"
 
 
 _LONGEST = 100_000
@@ -390,12 +291,10 @@ def apply_text(operator: Operator, case: Case, text: str, origin: Origin) -> Ref
 def _fold_with_text(
     operator: Operator, case: Case, blocks: Sequence[Block], text: str, origin: Origin
 ) -> Refactoring | RefactorRefusal:
-    """A tile with a text for blocks; the user's words, notes and values in force that it lacks are kept."""
+    """A tile with a text for blocks; the user's words and the findings are kept."""
     if not blocks:
         return RefactorRefusal("there is nothing before the latest step")
-    needed = find_values_in_force(blocks, case.workspace.blocks, case.workspace.intent)
-    lines = keep_beside(blocks, text, needed, case.workspace.intent.lifted)
-    tile = make_tile(blocks, case.tile, text, lines, origin)
+    tile = make_tile(blocks, case.tile, text, keep_words(blocks, case.workspace.intent.lifted), origin)
     return Refactoring(operator, (tile,), f"text for {spans(tile.steps)}")
 
 
