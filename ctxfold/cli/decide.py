@@ -230,7 +230,7 @@ def undo(session: Session) -> Printout:
 def _describe_event(session: Session, done: str, event: Event) -> Printout:
     """The decision that was undone or redone, and where the session is now."""
     notes = []
-    if event.kind == "moved" and not event.standing:
+    if event.kind == "moved" and not event.holds:
         way_back = f"ctxfold switch {session.name} {event.branch}"
         notes.append(f"{event.branch} stays, with what was recorded on it: {way_back}")
     return Printout(event, [f"{done}: {event.about}; {format_place(session.branch_name, session.tip)}"], notes=notes)

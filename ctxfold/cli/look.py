@@ -71,7 +71,7 @@ def _describe(event: Event) -> str:
         return about
     by = "" if event.decider == "host" else f"by {event.decider}"
     why = "" if event.cause in _PLAIN else event.cause
-    return "; ".join(filter(None, [about, by, why, "" if event.standing else "undone"]))
+    return "; ".join(filter(None, [about, by, why, "" if event.holds else "undone"]))
 
 
 _PLAIN = ("asked for", "told", "create", "switch", "new_topic", "rename")

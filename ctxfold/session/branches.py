@@ -318,13 +318,12 @@ def _shorten_reply(reply: str, said: str) -> str:
 def _summarise_open(tx: Reading, records: Sequence[StoredRecord]) -> str:
     """Summarise a turn that no reply closed: its newest notes, else its last call and the first rows it got."""
     notes = [record for record in records if record.kind == "note"][-_NOTES:]
-    chosen = notes or [record for record in records[-8:] if record.kind != "user"]
-    lines: list[Line] = [line for record in chosen for line in lines_at(tx, record)]
-    if notes:
-        return text_of(_clip(line, 2 * _GIST) for line in lines)
-    calls = [line for line in lines if line.kind in ("call", "say")][-1:]
-    rows = [line for line in lines if line.kind in ("data", "text")][:2]
-    return text_of(_clip(line, _ROW) for line in (*calls, *rows))
+    shown = notes or [record for record in records[-8:] if record.kind != "user"]
+    lines = [line for record in shown for line in lines_at(tx, record)]
+    if not notes:
+        calls = [line for line in lines if line.kind in ("call", "say")][-1:]
+        lines = [*calls, *[line for line in lines if line.kind in ("data", "text")][:2]]
+    return text_of(_clip(line, 2 * _GIST if notes else _ROW) for line in lines)
 
 
 def _clip(line: Line, tokens: int) -> Line:

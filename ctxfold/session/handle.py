@@ -35,7 +35,7 @@ _REACH = 4
 """A view may show this many times its budget in blocks, shortened: so many tokens are loaded for it."""
 _EXCESS = 3
 """Blocks that grew to this many times the tokens of the last load are loaded anew, so that memory stays bounded."""
-_SETTLING = 8
+_SETTLING = 7
 """The newest blocks that a reply may settle: calls older than that have answers."""
 
 
@@ -111,10 +111,10 @@ class Handle:
 
         After a redaction on any branch, everything that was read before it is dropped.
         """
-        found = tx.sessions.newest(self.session)
-        if found is None:
+        events = tx.sessions.newest(self.session)
+        if events is None:
             raise UnknownSession("this session was deleted after it was opened; open it again to begin it anew")
-        newest, redacted = found
+        newest, redacted = events
         if redacted != self._redacted:
             self._drop()
             self._others = OtherBranches(self.session)
@@ -188,10 +188,7 @@ class Handle:
                 blocks[-1] = _mark_waiting(blocks[-1])
             self._waiting = taken.waiting
         if not step.open:
-            for at in range(len(blocks) - 1, max(-1, len(blocks) - _SETTLING), -1):
-                block = blocks[at]
-                if isinstance(block, RawStep) and not block.settled:
-                    blocks[at] = replace(block, settled=True)
+            blocks[-_SETTLING:] = map(_settle, blocks[-_SETTLING:])
         tokens = HEADER + sum(line.tokens for line in lines)
         blocks.append(RawStep(step.n, lines, step.raw, tokens, not step.open and self._waiting <= 0))
         workspace = replace(self._workspace, path_length=step.depth, blocks=tuple(blocks), unfolded=step.raw_upto)
@@ -240,6 +237,10 @@ class Handle:
 
     def _drop(self) -> None:
         self._state, self._workspace, self._loaded = None, Workspace(), 0
+
+
+def _settle(block: Block) -> Block:
+    return replace(block, settled=True) if isinstance(block, RawStep) else block
 
 
 def _mark_waiting(block: Block) -> Block:

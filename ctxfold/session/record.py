@@ -240,7 +240,7 @@ def _group_steps(drafts: Iterable[NewRecord]) -> Iterator[list[NewRecord]]:
         yield group
 
 
-def record(tx: Writing, branch: Branch, made: Sequence[NewRecord], *, fills: bool) -> Taken:
+def record(tx: Writing, branch: Branch, new: Sequence[NewRecord], *, fills: bool) -> Taken:
     """Append records to the open step of a branch, or to a new one. `fills`: the assistant made them; they close it."""
     session = branch.session
     tip = tx.log.step(session, branch.state.tip) if branch.state.tip else None
@@ -251,10 +251,10 @@ def record(tx: Writing, branch: Branch, made: Sequence[NewRecord], *, fills: boo
     step = replace(step, open=step.open and not fills)
     records = [
         Record(step.n, number, draft.kind, draft.origin, draft.text, draft.call_id, step.n, draft.shown)
-        for number, draft in enumerate(made, k + 1)
+        for number, draft in enumerate(new, k + 1)
     ]
     payload = {"step": step.n, "parent": step.parent, "open": step.open, "records": [record.k for record in records]}
-    keyed = [(record, made[record.k - k - 1].key) for record in pair_results(records)]
+    keyed = [(record, new[record.k - k - 1].key) for record in pair_results(records)]
     step, lines, state = _append(tx, branch, step, step.n, keyed, Happened("recorded", payload))
     waiting = sum({"call": 1, "result": -1}.get(record.kind, 0) for record in records)
     return Taken(step, lines, waiting, state, k + len(records))

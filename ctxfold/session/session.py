@@ -228,7 +228,7 @@ class Session:
         """Fold older steps if the cover is above the budget's high-water mark: the driver's call.
 
         A `memory`, as in `remember`, takes the place of the one there is; `as_of`: the latest step that its author had
-        read. Returns the tile that was made, if any. Raises StaleDecision: that step is no longer on the path.
+        read. Returns the tile that was made, if any. Raises StaleDecision: the path has left that step.
         """
         with self._at.reading() as tx:
             limit = self._limit(tx, budget, model).tokens
@@ -252,7 +252,7 @@ class Session:
         A `memory` has the parts `wanted`, `laid_down`, `state`, `decided`, `failed`, `said`, `facts`, `open`, `next`,
         as of the latest step that this handle has shown; or it is a report in one text. It replaces the steps up to
         `upto`, by default the last one that `find_due` named, else the one before the latest. Raises InputError: an
-        unknown part, or no text at all. FoldError: there is no step to replace.
+        unknown part, or no text at all. FoldError: no step to replace.
         """
         written, last = read_memory(memory), self._at.noticed or None if upto is None else parse_step(upto)
         with self._at.writing() as tx:
@@ -261,7 +261,7 @@ class Session:
 
     @check
     def find_due(self, budget: int | None = None, model: str | None = None) -> MemoryDue | None:
-        """Return the memory that is to be written now, once for each fold that calls for one; else None."""
+        """Return the memory to write now, once for each fold that calls for one; else None."""
         with self._at.reading() as tx:
             limit = self._limit(tx, budget, model).tokens
             self._at.refresh(tx)
@@ -384,7 +384,7 @@ class Session:
         with self._at.writing() as tx:
             head, event = void_decision(tx, self._at.session, self._at.place(tx).head, by)
             self._at.go_to(head.id)
-            return describe_event(tx, self._at.session, event, standing=by == "redo")
+            return describe_event(tx, self._at.session, event, holds=by == "redo")
 
     @check
     def keep_refused(self, what: str, replies: Sequence[tuple[str, str]]) -> None:
@@ -397,8 +397,8 @@ class Session:
     def view(self, budget: int | None = None, model: str | None = None, fill: bool = False) -> View:
         """Render the context, never above the budget, which is at least `ctxfold.tokens.MIN_BUDGET` o200k tokens.
 
-        With `fill`, the past is chosen anew from the log, so that the view takes all of its budget; without, it is
-        what the last fold left, which stays the same from view to view and is read from a provider's prompt cache.
+        With `fill`, the past is chosen anew from the log, so that the view takes all of its budget; without, it stays
+        the same from view to view, as the last fold left it, and is read from a provider's prompt cache.
         """
         with self._at.reading() as tx:
             limit = self._limit(tx, budget, model)

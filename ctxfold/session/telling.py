@@ -33,7 +33,7 @@ class Event:
         revision: the branch's revision after it, in hex.
         steps: the steps it concerns.
         time: seconds since 1970.
-        standing: whether it is in force; False for a decision that was undone.
+        holds: whether it is in force; False for a decision that was undone.
         about: the fold, the move, the words or the call, in a few words.
         tokens: of a recording, the raw cost of its step now, in o200k tokens; else 0.
         refused: the replies of a model that could not be applied, each with its fault.
@@ -47,7 +47,7 @@ class Event:
     revision: str
     steps: tuple[int, ...]
     time: float
-    standing: bool = True
+    holds: bool = True
     about: str = ""
     tokens: int = 0
     refused: tuple[tuple[str, str], ...] = ()
@@ -57,10 +57,10 @@ def read_history(tx: Reading, session: int, limit: int) -> list[Event]:
     """Return the newest events, newest first, at most `limit`."""
     rows = tx.forest.events(session, limit=limit, newest=True)
     gone = find_voided(rows[::-1])
-    return [describe_event(tx, session, row, standing=row.seq not in gone) for row in rows]
+    return [describe_event(tx, session, row, holds=row.seq not in gone) for row in rows]
 
 
-def describe_event(tx: Reading, session: int, row: EventRow, *, standing: bool) -> Event:
+def describe_event(tx: Reading, session: int, row: EventRow, *, holds: bool) -> Event:
     """Return an event as a history shows it."""
     branch = next((head.name for head in tx.forest.heads(session) if head.id == row.head), "")
     payload = json.loads(row.json)
@@ -74,7 +74,7 @@ def describe_event(tx: Reading, session: int, row: EventRow, *, standing: bool) 
         row.state.revision.hex(),
         tuple(payload.get("steps", ())) or ((payload["step"],) if "step" in payload else ()),
         row.time,
-        standing,
+        holds,
         _describe(tx, session, row.kind, payload),
         0 if step is None else step.raw,
         tuple((each["text"], each["why"]) for each in payload.get("refused", ())),

@@ -144,7 +144,7 @@ def test_redo_of_a_move_brings_back_what_was_decided_after_it(session: Session) 
     session.redo()
     session.redo()
     assert (session.branch_name, settled(session)) == ("other", folded)
-    assert {event.kind for event in session.history() if event.standing} >= {"moved", "folded"}
+    assert {event.kind for event in session.history() if event.holds} >= {"moved", "folded"}
 
 
 def test_redo_of_a_move_leaves_what_was_decided_there_meanwhile(database: Path) -> None:

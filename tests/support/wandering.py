@@ -106,7 +106,7 @@ def _check_way_back(session: Session) -> None:
     for stop in reversed(stops[:-1]):
         session.redo()
         assert (session.branch_name, session.view(WIDE).text) == stop
-    assert all(event.standing for event in session.history(limit=len(stops)) if event.kind != "voided")
+    assert all(event.holds for event in session.history(limit=len(stops)) if event.kind != "voided")
 
 
 def _check_branches(session: Session, parents: dict[int, int]) -> None:

@@ -206,7 +206,7 @@ class Deciders:
 
 
 def has_changed(before: Intent, after: Intent) -> bool:
-    """Return whether a plan changed what is to be done or what must hold."""
+    """Return whether a plan changed the open items or the constraints."""
     return (before.open, before.binding) != (after.open, after.binding)
 
 

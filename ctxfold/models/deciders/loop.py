@@ -76,7 +76,7 @@ class ModelQuestion(Generic[Written, Made]):
             session changed meanwhile.
         fault: the fault of a reply that `apply` refuses with a plain InputError, in a few words.
         words: reads a reply that calls no tool; None reads the tool's call in words.
-        checked: returns the text of a reply whose values must be in the log of `steps`, by default of the whole path.
+        checked: returns the text of a reply with values that must be in the log of `steps`, by default the whole path.
         room: o200k tokens of that text at most; 0 for any length. A first reply with other values, or above its room,
             goes back once.
         is_rewritten: whether the text is soon written anew from itself, so that marks of other values mend it then.
