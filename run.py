@@ -29,9 +29,7 @@ class CannotRun(Exception):
 
 def main(arguments: list[str]) -> int:
     """Do one command. Returns its exit code; 3 when the environment is not fit for it."""
-    parser = argparse.ArgumentParser(
-        prog="run.py", description="Set up ctxfold in .venv, then run one of its commands."
-    )
+    parser = argparse.ArgumentParser(prog="run.py", description="Set up ctxfold in .venv, then run a command.")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name, run in COMMANDS.items():
         commands.add_parser(name, help=(run.__doc__ or "").partition("\n")[0], add_help=False)
@@ -39,11 +37,11 @@ def main(arguments: list[str]) -> int:
     os.chdir(ROOT)
     try:
         return COMMANDS[chosen.command](rest)
-    except CannotRun as problem:
-        print(f"run.py: {problem}", file=sys.stderr)
+    except (CannotRun, OSError) as problem:
+        say(str(problem))
         return 3
     except KeyboardInterrupt:
-        print("run.py: stopped; the same command goes on from here", file=sys.stderr)
+        say("stopped; the same command goes on from here")
         return 130
 
 
@@ -114,10 +112,9 @@ def set_up(venv: str, extra: str, options: list[str] | None = None) -> None:
     """
     if sys.version_info < LEAST:
         newer = next((found for found in map(shutil.which, ("python3.13", "python3.12", "python3.11")) if found), None)
+        fix = "run it with " + newer if newer else "install one from python.org"
         raise CannotRun(
-            "Python {}.{} or newer is needed and this is {}.{}: {}".format(
-                *LEAST, *sys.version_info[:2], "run it with " + newer if newer else "install one from python.org"
-            )
+            "Python {}.{} or newer is needed and this is {}.{}: {}".format(*LEAST, *sys.version_info[:2], fix)
         )
     with open(os.path.join(ROOT, "pyproject.toml"), "rb") as file:
         project = hashlib.sha256(file.read()).hexdigest()
@@ -130,9 +127,7 @@ def set_up(venv: str, extra: str, options: list[str] | None = None) -> None:
             return
         uv = shutil.which("uv") or shutil.which(find_program(VENV, "uv"))
         if options and uv is None:
-            raise CannotRun(
-                "uv is needed to choose the lowest versions, and pip did not install it: run `pip install uv`"
-            )
+            raise CannotRun("uv is needed to choose the lowest versions: run `pip install uv`")
         if there[:2] != made_for:
             make_venv(venv, uv)
         install(venv, uv, [*(options or []), "--editable", ROOT + extra])
@@ -171,7 +166,7 @@ def make_venv(venv: str, uv: str | None) -> None:
 
 
 def install(venv: str, uv: str | None, what: list[str]) -> None:
-    """Install the checkout and what it needs: one line here, everything in the log."""
+    """Install the checkout and its dependencies: one line here, everything in the log."""
     python, log = find_program(venv, "python"), os.path.join(venv, "install.log")
     pip = [python, "-m", "pip", "install", "--no-input"]
     say(f"installing ctxfold and what it needs (a minute or so; log: {os.path.relpath(log, ROOT)})")
@@ -189,11 +184,7 @@ def install(venv: str, uv: str | None, what: list[str]) -> None:
 @contextmanager
 def lock() -> Iterator[None]:
     """Let one run at a time set up; another waits for it. The lock ends with its process."""
-    try:
-        file = open(os.path.join(ROOT, ".venv.lock"), "w")  # noqa: SIM115 - closed below, when all is set up
-    except OSError as error:
-        raise CannotRun(f"cannot write in {ROOT} ({error.strerror}): copy the checkout to a folder of yours") from error
-    with file:
+    with open(os.path.join(ROOT, ".venv.lock"), "w") as file:
         if sys.platform != "win32":
             import fcntl
 

@@ -11,6 +11,7 @@ variable                    meaning
 ``CTXFOLD_ROLE_ENDPOINT``   the server that the role's model is asked at
 ``CTXFOLD_ROLE_KEY``        the key for that server
 ``CTXFOLD_MAX_COST``        the most dollars that a run's model may cost when no ``--max-cost`` is given
+``CTXFOLD_KEEP_PAIRS``      a file that gets each accepted request of a decision with its reply, as JSON lines
 ``PROVIDER_API_KEY``        a provider's key: ANTHROPIC, OPENAI, GOOGLE (or ``GEMINI_API_KEY``), …
 ``PROVIDER_BASE_URL``       a server that speaks the provider's API; default: the provider's own
 ``ANTHROPIC_AUTH_TOKEN``    a bearer token in place of Anthropic's key, where a gateway wants one
@@ -52,9 +53,7 @@ def home() -> Path:
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
-        raise ReadOnlyStore(
-            f"cannot create {folder} ({error.strerror}): set CTXFOLD_HOME to a folder you may write to"
-        ) from error
+        raise ReadOnlyStore(f"cannot create {folder} ({error.strerror}): set CTXFOLD_HOME to another") from error
     return folder
 
 
@@ -151,7 +150,7 @@ class Endpoint:
     """A provider's API: its address and the credential for it.
 
     `url` is the base URL without a trailing slash; `local` is True when it was set and is not the provider's own.
-    `credential` names the source of the secret (None: there is no secret), which stays out of `repr`.
+    `credential` names the source of the secret (None: no secret), which stays out of `repr`.
     """
 
     url: str
@@ -170,7 +169,7 @@ def endpoint(provider: str = "anthropic", url: str | None = None, key: tuple[str
 
     Args:
         provider: its name, by which its variables are found.
-        url: another server that is to be asked; None for the one the provider's variables name. A provider's own key is
+        url: another server to ask; None for the one the provider's variables name. A provider's own key is
             never sent there.
         key: where a key of its own came from, and that key; it goes before the provider's.
 
@@ -179,11 +178,11 @@ def endpoint(provider: str = "anthropic", url: str | None = None, key: tuple[str
     """
     prefix = provider.upper().replace("-", "_")
     names = _CREDENTIALS.get(provider, (f"{prefix}_API_KEY",))
-    found = key or next(((name, value) for name in names if (value := read(name))), None)
+    credential = key or next(((name, value) for name in names if (value := read(name))), None)
     if url is not None:
         return Endpoint(_check_url(url), True, *(key or (None, None)))
     base = read(f"{prefix}_BASE_URL")
-    return Endpoint((base or _URLS.get(provider, "")).rstrip("/"), base is not None, *(found or (None, None)))
+    return Endpoint((base or _URLS.get(provider, "")).rstrip("/"), base is not None, *(credential or (None, None)))
 
 
 def _check_url(url: str) -> str:
@@ -195,9 +194,7 @@ def _check_url(url: str) -> str:
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise InputError(f"the endpoint {url!r} is not a web address: give it as http://HOST:PORT/v1")
     if parts.username or parts.password:
-        raise InputError(
-            "an endpoint's address holds no key: name the key's variable with key_env, or set CTXFOLD_AGENT_KEY"
-        )
+        raise InputError("an endpoint's address holds no key: name its variable with key_env, or set CTXFOLD_AGENT_KEY")
     return url.rstrip("/")
 
 
@@ -309,6 +306,12 @@ def max_cost() -> float | None:
     raise InputError(f"the cost limit {limit!r} is not an amount: give dollars, such as CTXFOLD_MAX_COST=2.50")
 
 
+def pairs_file() -> Path | None:
+    """Return the file that accepted requests and replies are kept in, to train a model on; None where nobody asked."""
+    named = read("CTXFOLD_KEEP_PAIRS")
+    return Path(named).expanduser() if named else None
+
+
 _FOLD = {"at": (int, float), "to": (int, float), "depth": (int,), "window": (int,), "micro": (bool,)}
 
 
@@ -333,10 +336,9 @@ def _read_table(name: Literal["models", "fold"]) -> dict[str, Any]:
             mode = os.fstat(file.fileno()).st_mode
     except FileNotFoundError:
         return {}
-    except OSError as error:
-        raise InputError(f"cannot read the settings {path} ({error.strerror}): mend it, or move it away") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"the settings {path} are not TOML ({error}): mend that line") from error
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else f"not TOML: {error}"
+        raise InputError(f"cannot read the settings {path} ({reason}): mend them, or move them away") from error
     models: dict[str, Any] = tree.get("models", {})
     unknown = [key for key, value in tree.items() if key not in ("models", "fold") or not isinstance(value, dict)]
     if unknown:

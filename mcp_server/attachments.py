@@ -20,7 +20,7 @@ from ctxfold.tokens import count
 from ctxfold.view.result import ToolResult, shorten_result
 from ctxfold.workspace import Block, RawStep, Tile, spans
 from mcp_server.prompts import fill_prompt, read_description
-from mcp_server.sessions.pool import Pools, SessionPool, current_principal, pool_for
+from mcp_server.sessions.pool import Pools, SessionPool, current_principal, get_pool
 
 _HANDOFF = 4000
 """Tokens of a handoff without a budget."""
@@ -29,12 +29,12 @@ _STEPS = re.compile(r"s?(\d{1,9})(?:\s*(?:\.\.|-|–)\s*s?(\d{1,9}))?")
 
 async def resume(session: str, ctx: Context[Pools, Any]) -> str:
     """The session's view, and what to do with it."""
-    return await pool_for(ctx).use(session, lambda opened: _frame_view("resume", opened, opened.budget))
+    return await get_pool(ctx).use(session, lambda opened: _frame_view("resume", opened, opened.budget))
 
 
 async def fold(ctx: Context[Pools, Any], steps: str = "", session: str = "") -> str:
     """Some steps, and how to fold them; with none named the session's view, and how to make room in it."""
-    pool = pool_for(ctx)
+    pool = get_pool(ctx)
     name = session or await _find_newest(pool)
     if steps:
         return await pool.use(name, lambda opened: _frame_steps("fold", opened, steps))
@@ -43,7 +43,7 @@ async def fold(ctx: Context[Pools, Any], steps: str = "", session: str = "") -> 
 
 async def drop(steps: str, ctx: Context[Pools, Any], session: str = "") -> str:
     """Some steps that led nowhere, and how to fold them."""
-    pool = pool_for(ctx)
+    pool = get_pool(ctx)
     return await pool.use(session or await _find_newest(pool), lambda opened: _frame_steps("drop", opened, steps))
 
 
@@ -51,7 +51,7 @@ async def handoff(session: str, ctx: Context[Pools, Any], budget: str = "") -> s
     """A view within a budget, and how to go on from it."""
     if budget and not budget.isdecimal():
         raise InputError("budget is a number of tokens, such as 4000")
-    return await pool_for(ctx).use(session, lambda opened: _frame_view("handoff", opened, int(budget or _HANDOFF)))
+    return await get_pool(ctx).use(session, lambda opened: _frame_view("handoff", opened, int(budget or _HANDOFF)))
 
 
 BRIEFINGS: tuple[Callable[..., Awaitable[str]], ...] = (resume, fold, drop, handoff)
@@ -167,16 +167,16 @@ async def _complete(pool: SessionPool, argument: CompletionArgument, given: dict
 
 
 def _make_reader(read: Callable[[Session], str]) -> Callable[..., Awaitable[str]]:
-    async def reader(session: str, ctx: Context[Pools, Any]) -> str:
-        return await pool_for(ctx).use(session, read)
+    async def read_session(session: str, ctx: Context[Pools, Any]) -> str:
+        return await get_pool(ctx).use(session, read)
 
-    return reader
+    return read_session
 
 
 async def _read_step(session: str, n: str, ctx: Context[Pools, Any]) -> str:
     if not n.isdecimal():
         raise RefError("a step is a number, such as 12")
-    return await pool_for(ctx).use(session, lambda opened: opened.recall(f"s{int(n)}").text)
+    return await get_pool(ctx).use(session, lambda opened: opened.recall(f"s{int(n)}").text)
 
 
 def _format_todo(opened: Session) -> str:

@@ -12,7 +12,6 @@ from pydantic import ValidationError
 
 from ctxfold.errors import (
     BranchError,
-    BrowserError,
     BrowserGone,
     BudgetError,
     BusyStore,
@@ -41,20 +40,13 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,39}")
 _WANTED = {
     "missing": "is missing",
     "extra_forbidden": "is not known there",
-    "string": "should be text",
-    "int": "should be a whole number",
-    "float": "should be a number",
-    "bool": "should be true or false",
     "tuple": "should be a list",
-    "list": "should be a list",
     "dict": "should be an object",
     "model": "should be an object",
-    "literal_error": "should be one of {expected}",
     "union_tag": "needs a kind, one of {expected_tags}",
-    "too_short": "should not be empty",
     "value_error": "is wrong: {error}",
 }
-"""What an argument should be, by the start of pydantic's type of error."""
+"""What an argument should be, by the start of pydantic's type of error, where its message says it less plainly."""
 
 Place = tuple[int | str, ...]
 """A place in a call's arguments: argument, entry, field."""
@@ -64,7 +56,8 @@ def list_complaints(refused: ValidationError) -> str:
     """Which arguments are wrong, and what each should be. Their values are not repeated."""
     complaints: dict[str, None] = {}
     for error in refused.errors(include_url=False, include_input=False):
-        wanted = next((text for start, text in _WANTED.items() if error["type"].startswith(start)), error["msg"])
+        plain = error["msg"].replace("Input should", "should")
+        wanted = next((text for start, text in _WANTED.items() if error["type"].startswith(start)), plain)
         given = {"expected_tags": "those in its description"} if error["type"] == "union_tag_not_found" else {}
         complaints[f"{_name_place(error['loc'])} {wanted.format_map(given | error.get('ctx', {}))}"] = None
     lines = list(complaints)
@@ -78,9 +71,9 @@ def _name_place(place: Place) -> str:
 
 
 def write_example(tool: str, schema: Mapping[str, Any], place: Place = ()) -> str:
-    """A call of a tool that passes: what it must have with the argument at a place, or with the first optional one.
+    """A call that passes: the required arguments and the one at a place; without a place, the first optional one.
 
-    `schema`: of the tool's arguments. Of a list of objects the one of the kind at the place is shown.
+    `schema`: the tool's arguments. Of the actions of a page, the one of the kind at the place is shown.
     """
     examples, names, wanted = read_examples(), [*schema["properties"]], {*schema["required"], *place[:1]}
     if len(wanted) == 1:
@@ -113,7 +106,6 @@ _NEXT: dict[type[CtxfoldError], str] = {
     Refused: "Next: the same call with something else.",
     BrowserGone: "Next: the same call again, or page_open with the address to go on from.",
     PageUnreachable: "Next: the same call with another address.",
-    BrowserError: "Next: ask the user to run `ctxfold doctor`.",
     CtxfoldError: "Next: ask the user to run `ctxfold doctor`.",
 }
 

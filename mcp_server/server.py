@@ -180,11 +180,11 @@ def _clean_model(model: M) -> M:
 
 def _make_lifespan(pools: Pools) -> Any:
     @asynccontextmanager
-    async def life(_server: MCPServer[Pools]) -> AsyncIterator[Pools]:
+    async def run_lifespan(_server: MCPServer[Pools]) -> AsyncIterator[Pools]:
         try:
             yield pools
         finally:
             with anyio.CancelScope(shield=True):
                 await pools.close()
 
-    return life
+    return run_lifespan

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Annotated, Any, Literal, NamedTuple, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, TypeAdapter, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from browser_agent.observation import Control, FrozenModel, Observation, View
 from browser_agent.observation import ExtractValues as ExtractValues
@@ -197,19 +197,16 @@ Terminal = Answer | GiveUp
 Action = Annotated[PageAction | Terminal, Field(discriminator="kind")]
 """Everything a decider may ask for, distinguished by `kind`."""
 
-ACTION: TypeAdapter[PageAction | Terminal] = TypeAdapter(Action)
-"""Validates one action from JSON or a dict."""
-
 _REF = re.compile(r"(?:f\d+)?e\d+")
 
 
 def is_ref(target: str) -> bool:
-    """Whether an element is called by its ref, and not by its name."""
+    """Return whether an element is called by its ref, and not by its name."""
     return _REF.fullmatch(target) is not None
 
 
 def name_targets(action: PageAction) -> tuple[str, ...]:
-    """The refs or names of the elements that an action acts on."""
+    """Return the refs or names of the elements that an action acts on."""
     if isinstance(action, FillForm):
         return tuple(field.ref for field in action.fields)
     targets = (getattr(action, part, None) for part in ("ref", "to"))
@@ -217,7 +214,7 @@ def name_targets(action: PageAction) -> tuple[str, ...]:
 
 
 def with_targets(action: PageAction, change: Callable[[str], str]) -> PageAction:
-    """An action with `change` applied to the refs or names of its elements."""
+    """Return an action with `change` applied to the refs or names of its elements."""
     if isinstance(action, FillForm):
         fields = tuple(field.model_copy(update={"ref": change(field.ref)}) for field in action.fields)
         return action.model_copy(update={"fields": fields})
@@ -226,7 +223,7 @@ def with_targets(action: PageAction, change: Callable[[str], str]) -> PageAction
 
 
 def is_reading(action: PageAction) -> bool:
-    """Whether an action changes nothing of a page."""
+    """Return whether an action changes nothing of a page."""
     return isinstance(action, View | WaitFor) or (isinstance(action, Tab) and action.op == "list")
 
 
@@ -253,7 +250,6 @@ class ActionResult(FrozenModel):
     Attributes:
         seen: the part that a reading action showed, where other actions followed it.
         late: requests of the action before that the page was kept from sending after it.
-        note: something that the caller of a successful action would not expect.
         named: the elements that the action called by name; `action` has their refs.
     """
 
@@ -262,7 +258,6 @@ class ActionResult(FrozenModel):
     message: str
     seen: Observation | None = None
     late: str = ""
-    note: str = ""
     named: tuple[Control, ...] = ()
 
     @property
@@ -292,29 +287,17 @@ class Outcome(FrozenModel):
     def texts(self) -> tuple[str, ...]:
         """The texts of all observations in order, the page afterwards last; title and address of a page once."""
         seen = [*(result.seen for result in self.results), self.observation]
-        return drop_repeats([one for one in seen if one is not None])
-
-    @property
-    def late(self) -> bool:
-        """Whether the page was kept from sending something after an action had ended."""
-        return any(result.late for result in self.results)
+        return drop_repeats([page for page in seen if page is not None])
 
     @property
     def notes(self) -> str:
-        """What the page was kept from sending late, and the notes on successful actions; empty without any."""
-        return "; ".join(note for result in self.results for note in (result.late, result.note) if note)
+        """The requests that the page was kept from sending after an action had ended; empty without any."""
+        return "; ".join(result.late for result in self.results if result.late)
 
     @property
     def ok(self) -> bool:
         """Whether every action was done, or the last one done replaced the page, so that the rest was left."""
         return self.kind in ("done", "page_changed")
-
-
-class Said(NamedTuple):
-    """The message of a successful action, and a note on what its caller would not expect."""
-
-    message: str
-    note: str = ""
 
 
 class Stop(Exception):

@@ -49,6 +49,7 @@ async def do_guarded(window: Window, action: act.PageAction, work: Callable[[], 
 
 
 async def _arm(window: Window, gate: Gate, action: act.PageAction) -> None:
+    """Have the gate hold back what an action sends. Raises PageLost: the browser does not answer."""
     try:
         if isinstance(action, act.Navigate | act.Tab):
             await gate.leave()
@@ -110,7 +111,7 @@ async def _ask(window: Window, gate: Gate) -> bool:
 
 
 def _find_cause(window: Window, action: act.PageAction) -> Cause:
-    """The element that an action acts on, by the last look."""
+    """Return the element that an action acts on, by the last look."""
     match action:
         case act.Dialog():
             return Cause("dialog", window.dialog.message if window.dialog is not None else "")

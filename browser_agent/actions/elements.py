@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from playwright.async_api import Error, Locator, Position
 
 from browser_agent import actions as act
-from browser_agent.actions import Said, Stop, is_ref, name_targets, with_targets
+from browser_agent.actions import Stop, is_ref, name_targets, with_targets
 from browser_agent.actions.look import look_for_refs
 from browser_agent.browser.window import Window
 from browser_agent.observation import Control
@@ -75,7 +75,7 @@ class Element:
         return await attempt(self.window, work, self.ref)
 
     async def reveal(self, text: str) -> str:
-        """`text` with each secret for its placeholder. Raises Stop: no such secret, or one of another site."""
+        """Return `text` with each secret for its placeholder. Raises Stop: no such secret, or one of another site."""
         if not self.window.settings.secrets.has_placeholder(text):
             return text
         handle = await self.attempt(self.locator.element_handle())
@@ -84,15 +84,17 @@ class Element:
 
 
 def find_element(window: Window, ref: str) -> Element:
-    """The element of a ref. Raises Stop: the last observation does not have it; names the element most like it now."""
+    """Return the element of a ref. Raises Stop: the last observation does not have it; names the element most like it
+    now.
+    """
     control = window.controls.now.get(ref)
     if control is None:
         raise Stop("unknown_ref", f"{ref} is not in the last observation{_suggest(window, ref)}")
-    return Element(window, control, window.locate(ref))
+    return Element(window, control, window.page.get_by_ref(ref))
 
 
 def reveal_secrets(window: Window, url: str, text: str) -> str:
-    """`text` as it is typed into a document at `url`, with each secret for its placeholder.
+    """Return `text` as it is typed into a document at `url`, with each secret for its placeholder.
 
     Raises:
         Stop: no secret has that name, or it does not belong there.
@@ -138,7 +140,7 @@ _NAMED = 5
 
 
 async def resolve(window: Window, action: act.PageAction) -> tuple[act.PageAction, tuple[Control, ...]]:
-    """An action with the ref that each of its elements has now, and the elements that it calls by a name.
+    """Return an action with the ref that each of its elements has now, and the elements that it calls by a name.
 
     Raises:
         Stop: a name fits none or several, or an element is gone; the message has the refs of those that come near.
@@ -152,47 +154,48 @@ async def resolve(window: Window, action: act.PageAction) -> tuple[act.PageActio
         return action, ()
     await look_for_refs(window)
     roles = _ROLES.get(type(action), INTERACTIVE)
-    found = {name: _find_one(window.controls.now, name, roles) for name in named}
-    refs = {name: control.ref for name, control in found.items()}
+    controls = {name: _find_one(window.controls.now, name, roles) for name in named}
+    refs = {name: control.ref for name, control in controls.items()}
     for ref in gone:
-        drawn = window.controls.find_successor(ref)
-        if drawn is None:
+        successor = window.controls.find_successor(ref)
+        if successor is None:
             raise Stop("stale_ref", f"{ref} is no longer on the page{_suggest(window, ref)}")
-        refs[ref] = drawn.ref
-    return with_targets(action, lambda target: refs.get(target, target)), tuple(found.values())
+        refs[ref] = successor.ref
+    return with_targets(action, lambda target: refs.get(target, target)), tuple(controls.values())
 
 
 async def _is_there(window: Window, ref: str) -> bool:
+    """Return whether the element of a ref is still on the page."""
     if ref not in window.controls.now:
         return False
     try:
-        return await window.run(window.locate(ref).count(), window.limits.action) > 0
+        return await window.run(window.page.get_by_ref(ref).count(), window.limits.action) > 0
     except (Error, TimeoutError):
         return False
 
 
 def _find_one(controls: Mapping[str, Control], name: str, roles: Collection[str]) -> Control:
-    """The one element of a name. Raises Stop: no element has it, or several do."""
-    found = find_named(controls, name, roles)
-    if len(found) == 1:
-        return found[0]
-    if found:
-        raise Stop("unknown_ref", f"{len(found)} are called {name!r}: {_list(found)}; say which by its ref")
+    """Return the one element of a name. Raises Stop: no element has it, or several do."""
+    fitting = find_named(controls, name, roles)
+    if len(fitting) == 1:
+        return fitting[0]
+    if fitting:
+        raise Stop("unknown_ref", f"{len(fitting)} are called {name!r}: {_list(fitting)}; say which by its ref")
     wanted = frozenset(words(name))
-    shared = {one.ref: len(wanted & frozenset(words(one.name))) for one in controls.values()}
-    near = [one for one in controls.values() if one.role in INTERACTIVE and shared[one.ref]]
-    near.sort(key=lambda one: -shared[one.ref])
+    shared = {control.ref: len(wanted & frozenset(words(control.name))) for control in controls.values()}
+    near = [control for control in controls.values() if control.role in INTERACTIVE and shared[control.ref]]
+    near.sort(key=lambda control: -shared[control.ref])
     also = f"; with a word of it: {_list(near)}" if near else "; use find to see what is there"
     raise Stop("unknown_ref", f"nothing on this page is called {name!r}{also}")
 
 
-def _list(found: Sequence[Control]) -> str:
-    more = f" and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
-    return ", ".join(f"{one.ref} ({one.role})" for one in found[:_NAMED]) + more
+def _list(controls: Sequence[Control]) -> str:
+    more = f" and {len(controls) - _NAMED} more" if len(controls) > _NAMED else ""
+    return ", ".join(f"{control.ref} ({control.role})" for control in controls[:_NAMED]) + more
 
 
 def find_named(controls: Mapping[str, Control], name: str, roles: Collection[str]) -> tuple[Control, ...]:
-    """The elements that a name fits best: `Save`, or `button "Save"` with the role that a page is shown with.
+    """Return the elements that a name fits best: `Save`, or `button "Save"` with the role that a page is shown with.
 
     Args:
         controls: those of the page, by their refs.
@@ -217,16 +220,20 @@ def find_named(controls: Mapping[str, Control], name: str, roles: Collection[str
         for wanted in (roles, INTERACTIVE, None):
             fit = [control for control in alike if wanted is None or control.role in wanted]
             if fit:
-                return _without_copies(fit)
-    return _without_copies([control for control in among if control.role in roles and _begins(control, name)])
+                return _drop_copies(fit)
+    return _drop_copies([control for control in among if control.role in roles and _begins(control, name)])
 
 
-def _without_copies(fit: Sequence[Control]) -> tuple[Control, ...]:
-    return tuple({(one.role, one.url) if one.url else one.ref: one for one in reversed(fit)}.values())[::-1]
+def _drop_copies(fit: Sequence[Control]) -> tuple[Control, ...]:
+    """Return controls without later links of the same role to the same address."""
+    first: dict[object, Control] = {}
+    for control in fit:
+        first.setdefault((control.role, control.url) if control.url else control.ref, control)
+    return tuple(first.values())
 
 
 def _begins(control: Control, name: str) -> bool:
-    """Whether the name of a control begins with `name`."""
+    """Return whether the name of a control begins with `name`."""
     called, start = _plain(control.name), _plain(name)
     rest = _WORD if control.role in FIELDS | BOXES else _MARK
     return bool(start) and called.startswith(start) and rest.match(called[len(start) :]) is not None
@@ -263,7 +270,6 @@ _FOCUSED = (
     "() => document.activeElement !== null && "
     "![document.body, document.documentElement].includes(document.activeElement)"
 )
-_NO_FOCUS = "the key went to the page as a whole: nothing has the focus"
 
 
 async def click(window: Window, action: act.Click) -> str:
@@ -291,13 +297,13 @@ async def _click_aside(element: Element) -> bool:
     return False
 
 
-async def press(window: Window, action: act.Press) -> str | Said:
+async def press(window: Window, action: act.Press) -> str:
     """Press a key on an element, or where the focus is. Raises Stop: no such key, or a secret of another site."""
     if action.ref is None:
         key = reveal_secrets(window, window.page.url, action.key)
         focused = await attempt(window, window.page.evaluate(_FOCUSED), "the page")
         await attempt(window, window.page.keyboard.press(key), "the page")
-        return "pressed the key" if focused else Said("pressed the key", _NO_FOCUS)
+        return "pressed the key" if focused else "pressed the key on the page as a whole: nothing has the focus"
     element = find_element(window, action.ref)
     await element.attempt(element.locator.press(await element.reveal(action.key)))
     return f"pressed the key on {action.ref}"
@@ -313,15 +319,15 @@ async def hover(window: Window, action: act.Hover) -> str:
 async def drag(window: Window, action: act.Drag) -> str:
     """Drag an element onto another. Raises Stop: an element cannot be reached."""
     element, onto = find_element(window, action.ref), find_element(window, action.to).locator
-    found = await element.attempt(element.locator.evaluate(_LET_GO, await onto.element_handle()))
-    if found["over"]:  # Playwright takes it for a cover
+    goal = await element.attempt(element.locator.evaluate(_LET_GO, await onto.element_handle()))
+    if goal["over"]:  # Playwright takes it for a cover
         await element.attempt(element.locator.hover(trial=True))
-    force = found["over"]
-    await element.attempt(element.locator.drag_to(onto, target_position=found["place"], steps=_MOVES, force=force))
+    force = goal["over"]
+    await element.attempt(element.locator.drag_to(onto, target_position=goal["place"], steps=_MOVES, force=force))
     return f"dragged {action.ref} to {action.to}"
 
 
-async def scroll(window: Window, action: act.Scroll) -> str | Said:
+async def scroll(window: Window, action: act.Scroll) -> str:
     """Scroll the page, or the area of an element; at the end of a list, wait for its next part."""
     how = [action.direction, _GROWS * window.limits.pace * 1000]
     if action.ref is None:
@@ -331,5 +337,5 @@ async def scroll(window: Window, action: act.Scroll) -> str | Said:
         script = f"(element, how) => ({_SCROLL})([element, ...how])"
         moved = await element.attempt(element.locator.evaluate(script, how))
     if moved == "nowhere":
-        return Said("scrolled", f"{action.direction}: at the end already")
+        return f"scrolled {action.direction}: at the end already"
     return f"scrolled {action.direction}{'; more came' if moved == 'grew' else ''}"

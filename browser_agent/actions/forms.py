@@ -40,7 +40,7 @@ _OPTIONS = "e => e instanceof HTMLSelectElement ? [...e.options].flatMap(o => [o
 async def hide_typed(
     window: Window, actions: Sequence[A], renamed: Mapping[str, str] = MappingProxyType({})
 ) -> tuple[A, ...]:
-    """The actions with a placeholder for each text that goes into a password field; the window keeps its value.
+    """Return the actions with a placeholder for each text that goes into a password field; the window keeps its value.
 
     Args:
         window: the page as it was seen last.
@@ -59,7 +59,7 @@ async def hide_typed(
 
 
 async def _hide_texts(window: Window, action: Action, renamed: Mapping[str, str], url: str) -> dict[str, Any]:
-    """What changes of an action where its texts go into password fields of the page at `url`."""
+    """Return the fields of an action to change where its texts go into password fields of the page at `url`."""
     match action:
         case act.Type(ref=ref, text=text):
             return {"text": await _hide(window, renamed.get(ref, ref), text, url)}
@@ -81,12 +81,12 @@ async def _hide(window: Window, target: str | None, text: str, url: str) -> str:
     if target is None:
         guarded = await has_password_focus(window.page, seconds)
         return secrets.learn(text, window.page.url).placeholder if guarded else text
-    here = url == window.page.url
-    named = () if is_ref(target) or not here else find_named(window.controls.now, target, FIELDS)
-    control = named[0] if len(named) == 1 else window.controls.now.get(target)
+    is_present = url == window.page.url
+    fitting = () if is_ref(target) or not is_present else find_named(window.controls.now, target, FIELDS)
+    control = fitting[0] if len(fitting) == 1 else window.controls.now.get(target)
     if control is None:
         return secrets.learn(text, url).placeholder if not is_ref(target) and is_called_password(target) else text
-    field = window.locate(control.ref)
+    field = window.page.get_by_ref(control.ref)
     try:
         guarded = is_called_password(control.name) or await is_password(field, seconds)
     except Error:  # it is gone, which is not a reason to show the text
@@ -137,6 +137,7 @@ async def fill_form(window: Window, action: act.FillForm) -> str:
 
 
 async def _fill(element: Element, value: str) -> None:
+    """Fill one field of a form by its kind: set a box, choose an option, or enter a text."""
     role = element.control.role
     if role in BOXES:
         if value.strip().lower() not in ("true", "false"):
@@ -177,7 +178,9 @@ async def _enter_text(element: Element, given: str) -> None:
 
 
 async def _became_password(window: Window, field: ElementHandle) -> bool:
-    """Whether a page made a field one for passwords as something was typed into it; not if it left the page since."""
+    """Return whether a page made a field one for passwords as something was typed into it; not if it left the page
+    since.
+    """
     try:
         return await is_password(field, window.limits.probe)
     except Error:
@@ -191,6 +194,7 @@ async def select(window: Window, action: act.Select) -> str:
 
 
 async def _choose(element: Element, values: tuple[str, ...]) -> None:
+    """Choose options of a list by label or value. Raises Stop: not a list, or no such option."""
     ref, options = element.ref, await element.attempt(element.locator.evaluate(_OPTIONS))
     if options is None:
         raise Stop("not_possible", f"{ref} is not a list of options; click it and choose from what opens")
@@ -207,6 +211,7 @@ async def check(window: Window, action: act.Check) -> str:
 
 
 async def _set_box(element: Element, checked: bool) -> None:
+    """Set a box, through its label if that covers it."""
     try:
         half = element.window.limits.action * 500  # milliseconds
         await element.attempt(element.locator.set_checked(checked, timeout=half))
@@ -225,6 +230,7 @@ async def upload(window: Window, action: act.Upload) -> str:
 
 
 def _check_upload(window: Window, name: str) -> Path:
+    """Return the path of a file to upload. Raises Stop: it is outside the allowed folders, or missing."""
     path = Path(name).expanduser().resolve()
     if not any(path.is_relative_to(root.resolve()) for root in window.settings.folders.uploads):
         raise Stop("refused", "that file is outside the folders uploads may come from; allow its folder first")
@@ -238,13 +244,13 @@ async def download(window: Window, action: act.Download) -> str:
     element = find_element(window, action.ref)
     begun = window.downloads.count
     await element.attempt(element.locator.click())
-    if not await window.downloads.wait_begun(begun, window.limits.settle):
+    if not await window.events.until(lambda: window.downloads.count > begun, window.limits.settle):
         raise Stop("nothing_to_do", f"no download came of {action.ref}; click it and look")
     return "downloaded"
 
 
 async def say_download(window: Window, message: str) -> str:
-    """The message of an action that started a download, with whether the file has arrived."""
+    """Return the message of an action that started a download, with whether the file has arrived."""
     if await window.downloads.wait_saved(window.limits.settle):
         return message if message == "downloaded" else f"{message}; a file was downloaded and saved"
     return f"{message}; the download goes on and is listed when it has arrived"

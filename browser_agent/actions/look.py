@@ -6,13 +6,11 @@ import asyncio
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from importlib.resources import files
 from typing import Any
 
 from playwright.async_api import Error
 
-from browser_agent.browser.page_events import PageEvents
 from browser_agent.browser.window import DialogOpened, PageLost, PageSilent, Window
 from browser_agent.network.secrets import Secrets
 from browser_agent.observation import Observation, OpenDialog, View
@@ -111,18 +109,14 @@ async def _read_tab(window: Window) -> Capture:
             if elements:
                 return await _capture_words(window, elements)
         except Error:
-            await events.until(partial(_is_loaded, events), window.limits.repair)
+            await events.until(lambda: not window.events.is_loading(), window.limits.repair)
     if late:
         raise PageSilent
     raise PageLost("went on changing faster than it can be read and was closed")
 
 
-def _is_loaded(events: PageEvents) -> bool:
-    return not events.is_loading()
-
-
 async def _capture_words(window: Window, elements: int) -> Capture:
-    """The words alone, without refs, of a page that gives no snapshot: it is too large, or not all there."""
+    """Return the words alone, without refs, of a page that gives no snapshot: it is too large, or not all there."""
     why = _COMING if window.events.is_loading() else _LARGE
     most = max(window.limits.to_observe(elements) / 2, window.limits.repair)
     try:
@@ -132,7 +126,8 @@ async def _capture_words(window: Window, elements: int) -> Capture:
 
 
 async def _show(window: Window, capture: Capture, how: Look) -> Sight:
-    window.note_title(clean(window.settings.secrets.scrub(capture.structure.title)))
+    """Scrub a capture, observe it as asked, and take its refs as the ones that live now."""
+    window.titles[window.page] = clean(window.settings.secrets.scrub(capture.structure.title))
     capture = replace(capture, tabs=window.list_tabs(), notes=_list_notes(window))
     capture = _scrub_capture(window.settings.secrets, capture)
     most, before = window.settings.budget, _find_before(window, capture, how)
@@ -146,7 +141,7 @@ async def _show(window: Window, capture: Capture, how: Look) -> Sight:
 
 
 def _list_notes(window: Window) -> tuple[str, ...]:
-    """What a snapshot of the page does not show, in our words."""
+    """Return notes on the page that its snapshot does not show."""
     notes = []
     if window.events.is_loading():
         notes.append("still coming in; wait_for load brings the rest")
@@ -159,7 +154,7 @@ def _list_notes(window: Window) -> tuple[str, ...]:
 
 
 def _find_before(window: Window, capture: Capture, how: Look) -> Before:
-    """Return what a reader who keeps earlier observations need not be shown again."""
+    """Return the lines that a reader who keeps earlier observations need not be shown again."""
     if not window.settings.keeps:
         return NOTHING_BEFORE
     earlier, known = how.earlier, window.furniture.find_known(capture.url)

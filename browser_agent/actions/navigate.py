@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import re
 from importlib.resources import files
-from typing import assert_never
 from urllib.parse import urlsplit
 
 from playwright.async_api import Error, Page
@@ -22,7 +21,6 @@ _CONNECTIONS = 6
 _INTERRUPTED = "interrupted by another navigation"
 _NET = re.compile(r"net::ERR_([A-Z_]+)")
 _RULES = {
-    "allowed": "the address was refused",
     "domain": "that domain is not allowed; start again with --allow DOMAIN to reach it",
     "private": "the address leads into this machine or its network; start again with --allow HOST:PORT to reach it",
 }
@@ -115,13 +113,14 @@ async def check_barred(window: Window) -> None:
         await window.run(window.page.goto("about:blank"), window.limits.repair)
     except (Error, TimeoutError, DialogOpened, PageLost, PageSilent):
         await window.recover()
-    refusal = next((one for one in reversed(proxy.refusals) if (one.host, one.port) == barred), None)
-    if refusal is None:
+    refusal = next((refused for refused in reversed(proxy.refusals) if (refused.host, refused.port) == barred), None)
+    if refusal is None or refusal.reason == "unreachable":
         raise Stop("unreachable", "nothing answers at that address, or no host of that name is known")
     raise Stop("refused", _RULES[refusal.reason])
 
 
 def _check_rule(window: Window, url: str) -> None:
+    """Check an address against the egress rule by name. Raises Stop: it is refused."""
     origin = origin_of(url)
     if window.proxy is not None and origin is not None:
         verdict = window.proxy.rule.judge_name(*origin)
@@ -130,7 +129,7 @@ def _check_rule(window: Window, url: str) -> None:
 
 
 def _explain(message: str) -> str:
-    """Why an address was not opened, in Chromium's words, such as `connection refused`."""
+    """Return why an address was not opened, in Chromium's words, such as `connection refused`."""
     code = _NET.search(message)
     return "the address cannot be opened" + (f": {code[1].lower().replace('_', ' ')}" if code is not None else "")
 
@@ -162,7 +161,7 @@ async def use_tab(window: Window, action: Tab) -> str:
             window.turn_to(page)
             await window.run(page.bring_to_front(), window.limits.action)
             return "switched tabs"
-        case "close":
+        case _:
             if len(pages) == 1:
                 await window.open_tab()
             try:
@@ -170,8 +169,6 @@ async def use_tab(window: Window, action: Tab) -> str:
             except Error as error:
                 raise Stop("not_possible", "the tab does not close") from error
             return "closed the tab"
-        case _:
-            assert_never(action.op)
 
 
 _QUIET = files("browser_agent.actions").joinpath("quiet.js").read_text(encoding="utf-8")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from browser_agent import actions as act
-from browser_agent.actions import ActionResult, Outcome, OutcomeKind, Said, Stop, is_ref, name_targets
+from browser_agent.actions import ActionResult, Outcome, OutcomeKind, Stop, is_ref, name_targets
 from browser_agent.actions.asking import Done, do_guarded
 from browser_agent.actions.elements import click, drag, find_element, hover, press, resolve, scroll
 from browser_agent.actions.forms import check, download, fill_form, say_download, select, type_text, upload
@@ -40,7 +40,7 @@ async def _show(window: Window, action: act.Find | act.Read | act.ExtractValues)
     return "shown"
 
 
-ACTIONS: Mapping[type, Callable[[Window, Any], Awaitable[str | Said]]] = {
+ACTIONS: Mapping[type, Callable[[Window, Any], Awaitable[str]]] = {
     act.Navigate: navigate,
     act.Back: go_back,
     act.Click: click,
@@ -175,14 +175,14 @@ class _Call:
         return ("refused", f"{message}; {lost}") if kind == "refused" else ("page_recovered", lost)
 
     def _explain_skipped(self, skipped: int) -> tuple[OutcomeKind, str]:
-        """Why actions were left though none failed."""
+        """Return why actions were left though none failed."""
         if self.window.spent > self.window.limits.call:
             return "timed_out", f"no time for {skipped} more: go on with those"
         return "page_changed", f"the page changed, so {skipped} more were left: look and go on"
 
 
 def _means_any_page(action: act.PageAction) -> bool:
-    """Whether an action may go on after the page changed, because it does not use a ref."""
+    """Return whether an action may go on after the page changed, because it does not use a ref."""
     targets = name_targets(action)
     if targets:
         return not any(map(is_ref, targets))
@@ -235,8 +235,7 @@ async def _act(window: Window, action: act.PageAction) -> Done:
     if window.dialog is not None and not isinstance(action, act.Dialog):
         raise Stop("dialog_open", "a dialog is open; answer it with dialog first")
     page, mark, begun = window.page, window.events.mark(), window.downloads.count
-    said = await ACTIONS[type(action)](window, action)
-    message, note = said if isinstance(said, Said) else (said, "")
+    message = await ACTIONS[type(action)](window, action)
     changed = not act.is_reading(action) and await settle(window, page, mark, window.limits.settle)
     if changed:
         await check_barred(window)
@@ -244,7 +243,7 @@ async def _act(window: Window, action: act.PageAction) -> Done:
         message = await say_download(window, message)
     if not isinstance(action, act.Dialog):
         window.answered = 0
-    return ActionResult(action=action, kind="done", message=message, note=note), changed
+    return ActionResult(action=action, kind="done", message=message), changed
 
 
 async def _make_way(window: Window, action: act.PageAction) -> None:

@@ -254,9 +254,9 @@ class Journal:
             kept = [(self._scrub(text), self._scrub(why)) for text, why in decided.refused]
             session.keep_refused(f"a step, asked of {decided.asked}", kept)
         memory, faults = decided.decision.memory, list[str]()
-        if memory is not None:
+        if memory:
             try:
-                parts = {name: self._scrub(text) for name, text in memory}
+                parts = {name: self._scrub(text) for name, text in memory.items()}
                 session.remember(parts, budget=self._budget, model=self._model, by=By(decided.kind))
             except CtxfoldError as error:
                 faults.append(f"the memory was refused: {error}")

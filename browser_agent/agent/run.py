@@ -222,7 +222,7 @@ class Run:
             self._terms.script.add(outcome.results, before, outcome.observation)
         self._note_page(outcome.observation, done.ref)
         failed = "" if outcome.ok else outcome.message
-        ok = outcome.ok and not (note or outcome.late)
+        ok = outcome.ok and not (note or outcome.notes)
         self._report(done.step, decided, "; ".join(filter(None, (note, failed, outcome.notes))), refused, before, ok=ok)
         if outcome.kind == "browser_gone":
             raise BrowserGone(outcome.message)

@@ -95,7 +95,7 @@ class Browser:
 
     @classmethod
     async def _start(cls, plan: LaunchPlan, egress: Egress | None, report: Report) -> Browser:
-        """A browser by a plan, with its proxy. If anything fails, everything that was started ends."""
+        """Return a browser by a plan, with its proxy. If anything fails, everything that was started ends."""
         proxy = FilterProxy(egress) if egress is not None else None
         async with AsyncExitStack() as undo:
             if proxy is not None:
@@ -151,11 +151,12 @@ class Browser:
             if self._plan.endpoint:
                 raise
             context, page = await self._revive(gate, died, storage_state)
-        kept = folders or Folders(self._running.folder / "downloads")
-        settings = WindowSettings(kept, budget, secrets or Secrets(), self._limits, gate=gate)
+        used = folders or Folders(self._running.folder / "downloads")
+        settings = WindowSettings(used, budget, secrets or Secrets(), self._limits, gate=gate)
         return Window(context, page, settings, partial(self._revive, gate, storage_state=storage_state), self._proxy)
 
     async def _open(self, gate: Gate | None, storage_state: Path | None = None) -> tuple[BrowserContext, Page]:
+        """Open a profile with its gate, and a tab in it. Raises InputError: bad storage state; BrowserGone."""
         try:
             context = await self._running.chromium.new_context(
                 viewport=_SIZE,

@@ -37,6 +37,8 @@ _TASKS: set[asyncio.Task[None]] = set()
 
 
 def _spawn(work: Coroutine[Any, Any, None]) -> None:
+    """Run work in a task of its own, and ignore that a page or browser is gone meanwhile."""
+
     async def run() -> None:
         with suppress(Error, TimeoutError):  # the page or the browser is gone: nothing is sent any more
             await work
@@ -193,8 +195,8 @@ class Gate:
         """
         self._begin()
         self._cause = cause
-        here = {origin_of(url) for url in pages}
-        self._acted_on = here if len(self._acted_on) > _REMEMBERED else self._acted_on | here
+        origins = {origin_of(url) for url in pages}
+        self._acted_on = origins if len(self._acted_on) > _REMEMBERED else self._acted_on | origins
         await self._enter("acting")
 
     async def leave(self) -> None:
@@ -213,29 +215,25 @@ class Gate:
     async def wait(self, work: asyncio.Future[Any]) -> None:
         """Wait until something is held, or `work` is done."""
         self._news.clear()
-        if self._held or work.done():
-            return
-        news = asyncio.ensure_future(self._news.wait())
-        try:
-            await asyncio.wait({news, work}, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            news.cancel()
+        if not (self._held or work.done()):
+            work.add_done_callback(lambda _: self._news.set())
+            await self._news.wait()
 
     async def answer(self, agreed: bool) -> None:
         """Let the held requests go, with others of this action from there to the same places; or drop them all."""
         held, self._held = self._held, []
         self._refusing = not agreed
-        for each in held:
+        for waiting in held:
             if not agreed:
-                self._refused.append(each.effect)
-            elif each.effect.frame is not None:
-                self._agreed.add((each.effect.frame, each.effect.target))
-        for each in held:
+                self._refused.append(waiting.effect)
+            elif waiting.effect.frame is not None:
+                self._agreed.add((waiting.effect.frame, waiting.effect.target))
+        for waiting in held:
             with suppress(Error, TimeoutError):  # its page is gone, and it with that
-                await (each.go() if agreed else each.drop())
+                await (waiting.go() if agreed else waiting.drop())
 
     def take_refused(self) -> tuple[Effect, ...]:
-        """The effects that were dropped since the last call."""
+        """Return the effects that were dropped since the last call."""
         refused, self._refused = tuple(self._refused), []
         return refused
 
@@ -261,6 +259,7 @@ class Gate:
                 asyncio.get_running_loop().call_later(_LEAVING, lambda: _spawn(interception.stop()))
 
     async def _enter(self, state: _State) -> None:
+        """Change the state, and turn the interception on or off with it."""
         if self._closing is not None:
             self._closing.cancel()
         was, self._state = self.armed, state
@@ -298,10 +297,11 @@ class Gate:
             self._hold(_Held(effect, go, lambda: interception.drop(number)))
 
     def _is_agreed(self, effect: Effect) -> bool:
-        """Whether an effect may be sent unasked."""
+        """Return whether an effect may be sent unasked."""
         return (effect.frame, effect.target) in self._agreed or self.trust.trusts(effect.frame)
 
     def _may_go(self, effect: Effect) -> bool:
+        """Return whether an effect may be sent in the present state without asking."""
         if self._is_agreed(effect) or self._state != "leaving":
             return self._is_agreed(effect)
         if effect.method == "GET":
@@ -309,6 +309,7 @@ class Gate:
         return effect.frame is not None and effect.frame not in self._acted_on
 
     def _hold(self, held: _Held) -> None:
+        """Keep an effect until it is answered; drop it if nobody can be asked or the answer was no."""
         if self.ask is None or self._refusing:
             self._refused.append(held.effect)
             _spawn(held.drop())
@@ -328,7 +329,7 @@ class Gate:
                 server.send(message)
 
             effect = Effect("WEBSOCKET", route.url, None, cause=self._cause)
-            doubted = [each for each in self._find_senders(effect) if not self._is_agreed(each)]
+            doubted = [sender for sender in self._find_senders(effect) if not self._is_agreed(sender)]
             waiting = any(held.effect.url == route.url for held in self._held)
             if self.armed and (doubted or waiting):
                 self._hold(_Held(doubted[0] if doubted else effect, go, drop))

@@ -50,14 +50,14 @@ class Limits:
     pace: float = 1.0
 
     def at_pace(self, pace: float) -> Limits:
-        """These on a machine that takes `pace` times as long."""
-        each = {
+        """Return these on a machine that takes `pace` times as long."""
+        longer = {
             field.name: getattr(self, field.name) * pace / self.pace for field in fields(self) if field.name != "call"
         }
-        return replace(self, **each, call=self.call)
+        return replace(self, **longer, call=self.call)
 
     def to_observe(self, elements: int) -> float:
-        """How many seconds a look at a page of so many elements may take."""
+        """Return how many seconds a look at a page of so many elements may take."""
         return min(self.observe + elements * _EACH * self.pace, _LONGEST)
 
 
@@ -74,7 +74,7 @@ _SLOWEST = 5.0
 
 
 async def measure_pace() -> float:
-    """How many times as long as a quiet machine this one takes now, from 1 to 5.
+    """Return how many times as long as a quiet machine this one takes now, from 1 to 5.
 
     The load counts as well as the measured work: a browser is several processes, and they wait for each other.
     """
@@ -83,7 +83,7 @@ async def measure_pace() -> float:
 
 
 def _work() -> float:
-    """The median time of a fixed piece of work outside the interpreter."""
+    """Return the median time of a fixed piece of work outside the interpreter."""
     times = []
     for _ in range(_TIMES):
         begun = time.perf_counter()
@@ -93,7 +93,7 @@ def _work() -> float:
 
 
 def _load() -> float:
-    """How many processes wait for each processor; 0 if the system does not say."""
+    """Return how many processes wait for each processor; 0 if the system does not say."""
     if not hasattr(os, "getloadavg"):
         return 0.0
     return os.getloadavg()[0] / (os.cpu_count() or 1)

@@ -31,6 +31,7 @@ class PageEvents:
     Attributes:
         status: the HTTP status of its document.
         kind: the media type of its document.
+        pulse: is set by every event.
         barred: the host and port of a document that the filter proxy did not let through.
         silent_since: when it was first asked without an answer; None if it answered since.
     """
@@ -49,7 +50,7 @@ class PageEvents:
         self._requests = 0
         self._pending: dict[Request, int] = {}
         self._flying: set[Request] = set()
-        self._pulse = asyncio.Event()
+        self.pulse = asyncio.Event()
         page.on("request", self._on_request)
         page.on("response", self._on_response)
         page.on("requestfinished", self._on_end)
@@ -57,33 +58,35 @@ class PageEvents:
         page.on("framenavigated", self._on_commit)
         page.on("domcontentloaded", self._on_load)
         page.on("crash", self._on_crash)
-        page.on("close", lambda _: self._pulse.set())
+        page.on("close", lambda _: self.pulse.set())
+        page.on("download", lambda _: self.pulse.set())
 
     def mark(self) -> Mark:
-        """The state of the page now."""
+        """Return the state of the page now."""
         return Mark(self._documents, self._requests, _address(self.page.url))
 
     def has_moved(self, since: Mark) -> bool:
-        """Whether the page has another document, or another address apart from its fragment, since `since`."""
+        """Return whether the page has another document, or another address apart from its fragment, since `since`."""
         return self._documents != since.documents or self._navigating or _address(self.page.url) != since.url
 
     def is_loading(self) -> bool:
-        """Whether a document is on its way, or here and not yet read to its end."""
+        """Return whether a document is on its way, or here and not yet read to its end."""
         return self._navigating
 
     def is_unanswered(self) -> bool:
-        """Whether a document was asked for and its server has not answered: the old one gives no answers until then.
+        """Return whether a document was asked for and its server has not answered: the old one gives no answers until
+        then.
 
         Where the server answered and the document does not come, the old page hangs and does not let go.
         """
         return self._uncommitted and self.status is None
 
     def is_fetching(self, since: Mark) -> bool:
-        """Whether a request after `since` that shapes the page is still open."""
+        """Return whether a request after `since` that shapes the page is still open."""
         return any(number > since.requests for number in self._pending.values())
 
     def in_flight(self) -> int:
-        """How many requests of any kind are open."""
+        """Return how many requests of any kind are open."""
         return len(self._flying)
 
     async def until(self, condition: Callable[[], bool], seconds: float) -> bool:
@@ -92,20 +95,21 @@ class PageEvents:
         while not condition():
             if self.crashed or self.page.is_closed():
                 return False
-            self._pulse.clear()
+            self.pulse.clear()
             left = deadline - asyncio.get_running_loop().time()
             try:
-                await asyncio.wait_for(self._pulse.wait(), max(left, 0))
+                await asyncio.wait_for(self.pulse.wait(), max(left, 0))
             except TimeoutError:
                 return condition()
         return True
 
     def list_barred(self, refusals: Sequence[EgressRefusal]) -> tuple[str, ...]:
-        """The frames of this page that led into this machine or its network and were refused, as `HOST:PORT`."""
-        refused = {(one.host, one.port) for one in refusals if one.reason == "private"}
+        """Return the frames of this page that led into this machine or its network and were refused, as `HOST:PORT`."""
+        refused = {(refusal.host, refusal.port) for refusal in refusals if refusal.reason == "private"}
         return tuple(f"{host}:{port}" for host, port in sorted(self._hosts & refused)[:_PARTS])
 
     def _on_request(self, request: Request) -> None:
+        """Note a request that begins, and a document that is asked for."""
         self._requests += 1
         if request.is_navigation_request() and (origin := origin_of(request.url)) is not None:
             self._hosts.add(origin)
@@ -117,21 +121,22 @@ class PageEvents:
             self.status = self.barred = None
             self.kind = ""
             self._hosts.clear()
-        self._pulse.set()
+        self.pulse.set()
 
     def _on_response(self, response: Response) -> None:
+        """Note the status and kind of a document that a server answers with."""
         if self._is_document(response.request):
             self.status = response.status
             self.kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
             self.barred = origin_of(response.url) if REFUSED_HEADER.lower() in response.headers else None
             if response.status in _NO_DOCUMENT:
                 self._navigating = self._uncommitted = False
-        self._pulse.set()
+        self.pulse.set()
 
     def _on_end(self, request: Request) -> None:
         self._pending.pop(request, None)
         self._flying.discard(request)
-        self._pulse.set()
+        self.pulse.set()
 
     def _on_failure(self, request: Request) -> None:
         self._on_end(request)
@@ -145,19 +150,19 @@ class PageEvents:
             self._uncommitted = False
             if frame.url == "about:blank":
                 self.status = self.barred = None
-            self._pulse.set()
+            self.pulse.set()
 
     def _on_load(self, _: Page) -> None:
         self._documents += 1
         self._navigating = self._uncommitted = False
-        self._pulse.set()
+        self.pulse.set()
 
     def _on_crash(self, _: Page) -> None:
         self.crashed = True
-        self._pulse.set()
+        self.pulse.set()
 
     def _is_document(self, request: Request) -> bool:
-        """Whether `request` loads the page's own document, not a frame's."""
+        """Return whether `request` loads the page's own document, not a frame's."""
         if not request.is_navigation_request():
             return False
         frame: Frame | None = None

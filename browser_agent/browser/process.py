@@ -80,6 +80,7 @@ class _Starts:
 
 
 def _hold_script(held: ExitStack) -> None:
+    """Write the script that starts the driver without our keys, and name it to Playwright, as long as `held` lasts."""
     node = driver_program() or Path(playwright.__file__).parent / "driver" / "node"
     if sys.platform == "win32" or not os.access(node, os.X_OK):
         return
@@ -115,8 +116,8 @@ _PLACES = {
 
 _PYTHON = (sys.executable, "-P", "-m")
 """Runs a module of this Python, or of the user's own packages, and none that lies in the working directory."""
-_DOWNLOAD_SECONDS, _PACKAGE_SECONDS, _VERSION_SECONDS = 300.0, 600.0, 10.0
-"""Seconds for a download of a browser, each step of a package's installation, and a browser to say its version."""
+_DOWNLOAD_SECONDS, _PACKAGE_SECONDS = 300.0, 600.0
+"""Seconds for a download of a browser, and for each step of a package's installation."""
 
 
 def find_browsers(own: Path | None = None) -> Iterator[Path]:
@@ -148,22 +149,22 @@ async def provide(own: Path, report: Report, *, packages: bool = True) -> Path:
             [*apt, "install", "-y", "--no-install-recommends", "chromium"], _PACKAGE_SECONDS
         )
         if failure is None:
-            if (found := next(find_browsers(), None)) is not None:
-                return found
+            if (installed := next(find_browsers(), None)) is not None:
+                return installed
             failure = "the package brought no chromium"
         report(f"the package install failed: {failure}")
     raise BrowserMissing(f"no Chrome, Chromium or Edge starts here and none could be provided; run: {name_fix()}")
 
 
 def name_fix() -> str:
-    """The command that provides a browser on this machine."""
+    """Return the command that provides a browser on this machine."""
     if shutil.which("apt-get"):
         return "apt-get update && apt-get install -y chromium" if is_root() else "sudo apt-get install -y chromium"
     return shlex.join((*_PYTHON, "playwright", "install", "chromium"))
 
 
 def is_root() -> bool:
-    """Whether this process has the rights of root, under which Chromium's sandbox cannot work."""
+    """Return whether this process has the rights of root, under which Chromium's sandbox cannot work."""
     return sys.platform != "win32" and os.geteuid() == 0
 
 
@@ -181,18 +182,8 @@ async def _run(command: list[str], seconds: float) -> str | None:
     if done.returncode == 0:
         return None
     lines = [line.strip() for line in done.stdout.decode(errors="replace").splitlines()]
-    said = next((line for line in lines if line.lower().startswith(("error", "e:"))), None)
-    return (said or f"exit status {done.returncode}")[:200]
-
-
-def _read_version(path: Path) -> str:
-    if sys.platform == "win32":
-        return ""  # chrome.exe opens a window instead of answering
-    with suppress(OSError, subprocess.TimeoutExpired):
-        command, environment = [str(path), "--version"], child_environment()
-        done = subprocess.run(command, capture_output=True, text=True, timeout=_VERSION_SECONDS, env=environment)
-        return done.stdout.strip()
-    return ""
+    fault = next((line for line in lines if line.lower().startswith(("error", "e:"))), None)
+    return (fault or f"exit status {done.returncode}")[:200]
 
 
 def browser() -> HealthCheck:
@@ -203,11 +194,11 @@ def browser() -> HealthCheck:
             "browser", False, "no Chrome, Chromium or Edge; `ctxfold browse` will try to provide one", name_fix()
         )
     rights = "; run as root, so without its sandbox" if is_root() else ""
-    return HealthCheck("browser", True, f"{_read_version(first) or first.name} at {first}{rights}", "")
+    return HealthCheck("browser", True, f"{first}{rights}", "")
 
 
 async def _find_own() -> Path:
-    """Where Playwright would keep its browser; only its driver knows."""
+    """Return where Playwright would keep its browser; only its driver knows."""
     driver = await start_driver()
     try:
         return Path(driver.chromium.executable_path)
@@ -307,6 +298,7 @@ def check_executable(path: Path) -> None:
 
 
 async def _connect(driver: Playwright, endpoint: str) -> Chromium:
+    """Connect to a running browser. Raises BrowserGone: nothing answers at the endpoint."""
     speaks_cdp = endpoint.startswith(("http://", "https://")) or "/devtools/" in endpoint
     connect = driver.chromium.connect_over_cdp if speaks_cdp else driver.chromium.connect
     try:
@@ -318,6 +310,7 @@ async def _connect(driver: Playwright, endpoint: str) -> Chromium:
 
 
 async def _launch(driver: Playwright, plan: LaunchPlan, folder: Path, report: Report) -> tuple[Chromium, Path]:
+    """Start the given browser, else the first on this machine that starts, else one that is installed now."""
     own = Path(driver.chromium.executable_path)
     if plan.executable is not None:
         check_executable(plan.executable)
@@ -362,6 +355,6 @@ async def _start_at(driver: Playwright, path: Path, plan: LaunchPlan, folder: Pa
 
 
 def _find_reason(message: str) -> str:
-    """Why a browser did not start: its own last word, else Playwright's first."""
+    """Return why a browser did not start: its own last word, else Playwright's first."""
     last = _FATAL.search(message) or _ERR.search(message)
     return (last[1] if last is not None else message.strip().splitlines()[0])[:160].rstrip(" .")

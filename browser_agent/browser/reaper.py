@@ -23,7 +23,7 @@ _TICK = 0.05
 """Seconds between two looks at processes and folders that should go."""
 _OF_WINDOWS = 'Get-CimInstance Win32_Process | ForEach-Object { "$($_.ProcessId) $($_.CommandLine)" }'
 _LISTING = ["powershell", "-Command", _OF_WINDOWS] if sys.platform == "win32" else ["ps", "-axo", "pid=,command="]
-"""The command that lists processes with their arguments where there is no /proc."""
+"""The command that lists processes with their arguments on systems without /proc."""
 
 
 class Reaper:
@@ -59,6 +59,7 @@ class Reaper:
             self._child.wait()
 
     def _write(self, order: dict[str, object]) -> None:
+        """Send an order to the child."""
         stdin = self._child.stdin
         if stdin is None or stdin.closed:
             return
@@ -96,8 +97,8 @@ def _main() -> None:
 def find_marked(marks: Iterable[str]) -> dict[int, str]:
     """Return the processes with an argument that ends with one of `marks`, and the profile folder each was given."""
     wanted = tuple(marks)
-    found = [(pid, arguments) for pid, arguments in _list_processes() if any(a.endswith(wanted) for a in arguments)]
-    profiles = ((pid, (a.partition("=")[2] for a in args if a.startswith("--user-data-dir="))) for pid, args in found)
+    marked = [(pid, arguments) for pid, arguments in _list_processes() if any(a.endswith(wanted) for a in arguments)]
+    profiles = ((pid, (a.partition("=")[2] for a in args if a.startswith("--user-data-dir="))) for pid, args in marked)
     return {pid: next(named, "") for pid, named in profiles}
 
 
@@ -141,6 +142,7 @@ def _end(pid: int) -> None:
 
 
 def _remove(folders: Iterable[str]) -> None:
+    """Remove folders, again and again while processes that are ending still write to them."""
     until = time.monotonic() + _SWEEP
     left = [Path(folder) for folder in folders]
     while left:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from playwright.async_api import Browser as Chromium
-from playwright.async_api import BrowserContext, Dialog, Download, Error, Locator, Page, Request
+from playwright.async_api import BrowserContext, Dialog, Download, Error, Page, Request
 from playwright.async_api import TimeoutError as PageTimeout
 
 from browser_agent.browser.limits import Limits, WindowSettings, measure_pace
@@ -74,7 +74,9 @@ class Controls:
         self.now, self._url = refs, url.partition("#")[0]
 
     def find_nearest(self, ref: str) -> Control | None:
-        """The control of now that is most like the one of an earlier ref; None for an unknown ref, or nothing alike."""
+        """Return the control of now that is most like the one of an earlier ref; None for an unknown ref, or nothing
+        alike.
+        """
         old = next((refs[ref] for refs in (self.now, *reversed(self._before)) if ref in refs), None)
         if old is None:
             return None
@@ -88,12 +90,14 @@ class Controls:
         return best if best is not None and likeness(best) else None
 
     def find_successor(self, ref: str) -> Control | None:
-        """The control that the page drew anew for one the caller knew: the only one of its role and name, in both."""
+        """Return the control that the page drew anew for one the caller knew: the only one of its role and name, in
+        both.
+        """
         old = self.given.get(ref)
         if old is None or not old.name or self._given_url != self._url:
             return None
         before, now = (
-            [one for one in refs.values() if (one.role, one.name) == (old.role, old.name)]
+            [control for control in refs.values() if (control.role, control.name) == (old.role, old.name)]
             for refs in (self.given, self.now)
         )
         return now[0] if len(before) == len(now) == 1 else None
@@ -108,7 +112,6 @@ class Downloads:
         self._scrub = scrub
         self._saving: set[asyncio.Task[None]] = set()
         self._arrived: list[str] = []
-        self._begun = asyncio.Event()
 
     def save(self, download: Download) -> None:
         """Save a download that began, as it comes in."""
@@ -116,16 +119,6 @@ class Downloads:
         task = asyncio.ensure_future(self._save(download))
         self._saving.add(task)
         task.add_done_callback(self._saving.discard)
-        self._begun.set()
-
-    async def wait_begun(self, count: int, seconds: float) -> bool:
-        """Wait until more than `count` have begun, and return whether they have."""
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                while self.count <= count:
-                    self._begun.clear()
-                    await self._begun.wait()
-        return self.count > count
 
     async def wait_saved(self, seconds: float) -> bool:
         """Wait until all that began have arrived, and return whether they have."""
@@ -139,6 +132,7 @@ class Downloads:
         return arrived
 
     async def _save(self, download: Download) -> None:
+        """Save a download under a safe name, and note its path."""
         with contextlib.suppress(Error, OSError):  # one that was cancelled or broke off leaves no file to list
             self.folder.mkdir(parents=True, exist_ok=True)
             # Nothing in the name that a path, a shell or a file system could take for more than a name.
@@ -165,6 +159,7 @@ class Window:
         last: the last observation that was shown.
         controls: the elements that can be addressed.
         answered: how many dialogs were answered one after another.
+        titles: the title of each tab when it was last seen.
         leaving: whether a page is being left; its question whether to stay is answered with yes.
     """
 
@@ -187,10 +182,9 @@ class Window:
         self._revive = revive
         self.answered = 0
         self._dialog_opened = asyncio.Event()
-        self._titles: dict[Page, str] = {}
+        self.titles: dict[Page, str] = {}
         self.leaving = False
         self._opening = False
-        self._opened = asyncio.Event()
         self._deadline = self._begun = 0.0
         self._adopt(context, page)
 
@@ -229,10 +223,6 @@ class Window:
         """Seconds left of this action, without those kept back to replace a lost page."""
         return self._deadline - asyncio.get_running_loop().time() - _REPAIR_PARTS * self.limits.repair
 
-    def locate(self, ref: str) -> Locator:
-        """The element of a ref of the last observation."""
-        return self._page.get_by_ref(ref)
-
     def turn_to(self, page: Page) -> None:
         """Make `page` the current tab. Its refs are new."""
         self._page = page
@@ -240,10 +230,8 @@ class Window:
 
     async def wait_for_tab(self, seconds: float) -> None:
         """Wait for the tab that is about to open, if one is."""
-        if self._opening:
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._opened.wait(), seconds)
-            self._opening = False
+        await self.events.until(lambda: not self._opening, seconds)
+        self._opening = False
 
     async def open_tab(self) -> Page:
         """Open an empty tab and turn to it."""
@@ -276,12 +264,9 @@ class Window:
             if opened.done():
                 raise DialogOpened
             raise TimeoutError
-        except PageTimeout as error:
+        except (PageTimeout, TimeoutError) as error:
             await self._must_answer()
-            raise TimeoutError(error.message) from error
-        except TimeoutError:
-            await self._must_answer()
-            raise
+            raise TimeoutError(str(error)) from error
         except Error as error:
             _check_gone(error)
             raise
@@ -294,10 +279,6 @@ class Window:
         self.controls.learn(observation.refs, self._page.url)
         self.last = observation
         self.furniture = self.furniture.add_page(observation)
-
-    def note_title(self, title: str) -> None:
-        """Note the title of the current tab."""
-        self._titles[self._page] = title
 
     async def recover(self) -> None:
         """Replace a lost tab with an empty one, in a fresh browser if the lost one keeps this one too busy to open it.
@@ -330,9 +311,9 @@ class Window:
         return True
 
     def list_tabs(self) -> tuple[TabInfo, ...]:
-        """The open tabs, with the titles they had when they were last seen."""
+        """Return the open tabs, with the titles they had when they were last seen."""
         return tuple(
-            TabInfo(index=number, url=page.url, title=self._titles.get(page, ""), current=page == self._page)
+            TabInfo(index=number, url=page.url, title=self.titles.get(page, ""), current=page == self._page)
             for number, page in enumerate(self.pages, 1)
         )
 
@@ -344,6 +325,7 @@ class Window:
                 await asyncio.wait_for(self._context.close(), self.limits.repair)
 
     def _adopt(self, context: BrowserContext, page: Page) -> None:
+        """Take a profile and its tab as those of this window."""
         self._context = context
         self._page_events: dict[Page, PageEvents] = {}
         context.on("dialog", self._on_dialog)
@@ -358,6 +340,7 @@ class Window:
             page.on("close", self._on_closed)
 
     def _on_dialog(self, dialog: Dialog) -> None:
+        """Note an open dialog; the question of a page that is being left is answered with yes."""
         if self.leaving and dialog.type == "beforeunload":
             asyncio.ensure_future(dialog.accept()).add_done_callback(_retrieve)
             return
@@ -382,23 +365,24 @@ class Window:
                 _ = request.frame
             except Error:
                 self._opening = True
-                self._opened.clear()
 
     def _on_page(self, page: Page) -> None:
+        """Watch a tab that opened, and turn to it unless it is the first."""
         self._opening = False
-        self._opened.set()
+        self.events.pulse.set()
         self._watch(page)
         if len(self.pages) > 1:
             self.turn_to(page)
 
     def _on_closed(self, page: Page) -> None:
+        """Forget a tab that closed, and turn to the newest other one."""
         if self.dialog is not None and self.dialog.page == page:
             self.forget_dialog()
         if page == self._page and self.pages:
             self.turn_to(self.pages[-1])
         if page != self._page:
             self._page_events.pop(page, None)
-            self._titles.pop(page, None)
+            self.titles.pop(page, None)
 
     async def _must_answer(self) -> None:
         """Ask the page for a sign of life, for as long as the machine's pace calls for now.

@@ -19,7 +19,7 @@ from ctxfold.models import Usage
 from ctxfold.text.words import counted
 from ctxfold.view.render import View
 from ctxfold.workspace import Decider as DeciderKind
-from ctxfold.workspace import MemoryParts, Workspace
+from ctxfold.workspace import Workspace
 
 MOST_ACTIONS = 8
 """The most actions one decision may hold."""
@@ -59,8 +59,8 @@ class Decision(BaseModel):
         max_length=12,
         description="New items of the to-do, and items whose state changed with what shows it.",
     )
-    memory: MemoryParts | None = Field(
-        default=None, description="All that later steps must know of the run; only where you are told that it is due."
+    memory: dict[str, str] = Field(
+        default={}, description="Where you are told that a memory is due: its parts, all that later steps must know."
     )
     found: str = Field(
         default="", max_length=600, description="What you learned and must keep in sight: a line with exact values."

@@ -224,7 +224,9 @@ class ModelDecider:
         if read.reason is not None:
             raise InputError(f"- {read.reason}")
         arguments = parse_words(read.text, self._tool.name)
-        return arguments if read.directive is None else {**arguments, "fold": read.directive.model_dump()}
+        given = {"fold": read.directive, "memory": read.memory}
+        parts = {name: value.model_dump(exclude_defaults=True) for name, value in given.items() if value is not None}
+        return {**arguments, **parts}
 
     def _check(self, arguments: Mapping[str, Any], situation: Situation) -> Decision:
         """Return the decision of a reply, an answer's quote as the exact slice of its page.

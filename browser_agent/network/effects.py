@@ -81,8 +81,8 @@ class Effect:
 
     def __str__(self) -> str:
         parts = urlsplit(self.url)
-        said = [f"{self.method} {_cut(_site(self.target) + parts.path)}", self.carries, f"from {self.cause}"]
-        return ", ".join(part for part in said if part)
+        words = [f"{self.method} {_cut(_site(self.target) + parts.path)}", self.carries, f"from {self.cause}"]
+        return ", ".join(part for part in words if part)
 
     @property
     def in_short(self) -> str:
@@ -127,12 +127,12 @@ class Trust:
     domains: tuple[Listed, ...] = ()
 
     def trusts(self, frame: Origin | None) -> bool:
-        """Whether a frame of this origin may send anything unasked. One without an origin of its own may not."""
+        """Return whether a frame of this origin may send anything unasked. One without an origin of its own may not."""
         return frame is not None and not self.always and (frame == self.start or is_listed(self.domains, *frame))
 
 
 def judge(request: PageRequest, cause: Cause) -> Effect | None:
-    """The effect of a request that an action caused; None for GET, HEAD and OPTIONS, unless their names act."""
+    """Return the effect of a request that an action caused; None for GET, HEAD and OPTIONS, unless their names act."""
     frame = origin_of(request.origin or request.referrer)
     if request.method.upper() not in _HARMLESS:
         return Effect(request.method.upper(), request.url, frame, _weigh(request), cause)
@@ -142,7 +142,7 @@ def judge(request: PageRequest, cause: Cause) -> Effect | None:
 
 
 def _acts_by_address(url: str) -> bool:
-    """Whether a whole part of an address is a word that acts: `/items/3/delete`, `?do=delete`."""
+    """Return whether a whole part of an address is a word that acts: `/items/3/delete`, `?do=delete`."""
     parts = urlsplit(url)
     words = [
         *parts.path.split("/"),
@@ -152,7 +152,7 @@ def _acts_by_address(url: str) -> bool:
 
 
 def _weigh(request: PageRequest) -> str:
-    """How much a request carries: the number of its fields, or of its characters."""
+    """Return how much a request carries: the number of its fields, or of its characters."""
     body = request.body
     if not body:
         return ""
@@ -168,7 +168,7 @@ def _weigh(request: PageRequest) -> str:
 
 
 def _count_keys(body: str) -> int:
-    """How many fields a JSON object has; 0 for anything else."""
+    """Return how many fields a JSON object has; 0 for anything else."""
     try:
         value = json.loads(body)
     except (ValueError, RecursionError):
@@ -177,7 +177,7 @@ def _count_keys(body: str) -> int:
 
 
 def _site(origin: Origin | None) -> str:
-    """An origin as `--trust` takes it."""
+    """Return an origin as `--trust` takes it."""
     if origin is None:
         return "nowhere"
     host, port = origin

@@ -6,7 +6,6 @@ import asyncio
 import re
 import socket
 from collections import deque
-from collections.abc import Iterable
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
@@ -53,26 +52,28 @@ class Egress:
 
     @classmethod
     def of(cls, allow: tuple[str, ...] = (), start_url: str | None = None) -> Egress:
-        """The rule for domains as a person gives them, and a start address. Raises InputError: one is invalid."""
+        """Return the rule for domains as a person gives them, and a start address. Raises InputError:
+        one is invalid.
+        """
         rule = cls(domains=tuple(read_domain(text) for text in allow))
         return rule if start_url is None else rule.with_origin(start_url)
 
     def with_origin(self, url: str) -> Egress:
-        """This rule, with the origin of `url` allowed, private or not. Raises InputError: not a web address."""
+        """Return this rule, with the origin of `url` allowed, private or not. Raises InputError: not a web address."""
         origin = origin_of(url)
         if origin is None:
             raise InputError(f"{url!r} is not a web address; give http://host/ or https://host/")
         return self if origin in self.origins else replace(self, origins=(*self.origins, origin))
 
     def judge_name(self, host: str, port: int) -> Verdict:
-        """Whether a host may be asked for at all."""
+        """Return whether a host may be asked for at all."""
         name = _plain(host)
         if (name, port) in self.origins or not self.domains:
             return "allowed"
         return "allowed" if is_listed(self.domains, name, port) else "domain"
 
     def judge_address(self, host: str, port: int, address: str) -> Verdict:
-        """Whether a host that may be asked for may be reached at an address it resolves to."""
+        """Return whether a host that may be asked for may be reached at an address it resolves to."""
         name = _plain(host)
         if is_link_local(address) and name != _plain(address):
             return "private"  # a name may lead anywhere, so the address itself must have been named
@@ -81,12 +82,12 @@ class Egress:
         return "allowed" if self._is_listed(name, port) else "private"
 
     def _is_listed(self, name: str, port: int) -> bool:
-        """Whether this very host was listed: then it is allowed wherever it is."""
+        """Return whether this very host was listed: then it is allowed wherever it is."""
         return any(name == domain and only in {None, port} for domain, only in self.domains)
 
 
 def origin_of(url: str) -> tuple[str, int] | None:
-    """The host and port of a web address; None for anything else."""
+    """Return the host and port of a web address; None for anything else."""
     try:
         parts = urlsplit(url)
         port = parts.port or _PORTS.get(parts.scheme, 0)
@@ -112,19 +113,21 @@ def check_start(url: str) -> None:
 
 
 def is_public(address: str) -> bool:
-    """Whether an IP address belongs to the open internet: not loopback, private, link-local, metadata or multicast."""
+    """Return whether an IP address belongs to the open internet: not loopback, private, link-local, metadata or
+    multicast.
+    """
     ip = _read_address(address)
     return ip is not None and ip.is_global and not ip.is_multicast and not ip.is_reserved and not is_link_local(address)
 
 
 def is_link_local(address: str) -> bool:
-    """Whether an IP address is link-local, or another where clouds keep a machine's secrets."""
+    """Return whether an IP address is link-local, or another where clouds keep a machine's secrets."""
     ip = _read_address(address)
     return ip is not None and any(ip in net for net in _OF_CLOUDS)
 
 
 def _read_address(address: str) -> IPv4Address | IPv6Address | None:
-    """An IP address, or the IPv4 address that an IPv6 address embeds; None for anything else."""
+    """Return an IP address, or the IPv4 address that an IPv6 address embeds; None for anything else."""
     try:
         ip = ip_address(address.partition("%")[0])
     except ValueError:
@@ -135,7 +138,9 @@ def _read_address(address: str) -> IPv4Address | IPv6Address | None:
 
 
 def read_domain(text: str) -> Listed:
-    """A domain as a person gives it: a name, with or without a port, or an address. Raises InputError: not a domain."""
+    """Return a domain as a person gives it: a name, with or without a port, or an address. Raises InputError: not a
+    domain.
+    """
     bare = text.strip()
     wrong = InputError(f"{text!r} is not a domain to allow; give a name such as example.org")
     if "//" in bare:
@@ -154,17 +159,19 @@ def read_domain(text: str) -> Listed:
 
 
 def is_listed(domains: tuple[Listed, ...], name: str, port: int) -> bool:
-    """Whether a host is one of `domains` or a subdomain of one."""
+    """Return whether a host is one of `domains` or a subdomain of one."""
     return any(is_subdomain(name, domain) and only in {None, port} for domain, only in domains)
 
 
 def is_subdomain(name: str, domain: str) -> bool:
-    """Whether a host is `domain` or below it."""
+    """Return whether a host is `domain` or below it."""
     return name == domain or name.endswith(f".{domain}")
 
 
 def _plain(host: str) -> str:
-    """A host name as it is compared: lower case ASCII without a final dot or brackets; an IP address in plain form."""
+    """Return a host name as it is compared: lower case ASCII without a final dot or brackets; an IP address in plain
+    form.
+    """
     name = host.strip("[]").rstrip(".").lower()
     with suppress(UnicodeError):
         name = name.encode("idna").decode() if not name.isascii() else name
@@ -184,24 +191,18 @@ _CONNECT_SECONDS = 8.0
 """Seconds in which a name must resolve, and an address must connect."""
 _CHUNK = 65_536
 _REMEMBERED = 500
-_HOP_BY_HOP = frozenset({"connection", "proxy-connection", "keep-alive", "proxy-authorization"})
+_HOP_BY_HOP = frozenset({b"connection", b"proxy-connection", b"keep-alive", b"proxy-authorization"})
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class EgressRefusal:
-    """A connection that was refused. The host comes from the page, so it is data."""
+    """A connection that was refused, or that no address of the host answers. The host comes from the page: it is
+    data.
+    """
 
     host: str
     port: int
-    reason: Verdict
-
-
-class _NotConnected(Exception):
-    """No connection: the rule refused it, or no address of the host answers."""
-
-    def __init__(self, refusal: EgressRefusal | None = None) -> None:
-        super().__init__()
-        self.refusal = refusal
+    reason: Literal["domain", "private", "unreachable"]
 
 
 class _Head(NamedTuple):
@@ -253,59 +254,55 @@ class FilterProxy:
         task.add_done_callback(self._open.discard)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Serve one request of the browser: connect to its host and pass bytes on, or refuse it."""
         faults = (OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, ValueError)
         with closing(writer), suppress(*faults):  # the browser went away, or sent something else: nobody waits
             head = _parse(await reader.readuntil(b"\r\n\r\n"))
-            try:
-                far_reader, far_writer = await self._connect(*_find_destination(head))
-            except _NotConnected as error:
-                if error.refusal is not None:
-                    self.refusals.append(error.refusal)
-                writer.write(_respond(403, error.refusal.reason) if error.refusal else _respond(502, "unreachable"))
+            far = await self._connect(*_find_destination(head))
+            if isinstance(far, EgressRefusal):
+                self.refusals.append(far)
+                writer.write(_respond(far))
                 await writer.drain()
                 return
-            with closing(far_writer):
+            with closing(far[1]):
                 if head.method == "CONNECT":
                     writer.write(b"HTTP/1.1 200 Connected\r\n\r\n")
                     await writer.drain()
                 else:
-                    far_writer.write(_forward(head))
-                await _relay((reader, writer), (far_reader, far_writer))
+                    far[1].write(_forward(head))
+                await _relay((reader, writer), far)
 
-    async def _connect(self, host: str, port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-        """A connection to the host, at an address that was judged. Raises _NotConnected: no connection."""
-        verdict = self.rule.judge_name(host, port)
-        if verdict != "allowed":
-            raise _NotConnected(EgressRefusal(host, port, verdict))
+    async def _connect(self, host: str, port: int) -> _End | EgressRefusal:
+        """Connect to the host at an address that was judged, or say why not."""
+        if self.rule.judge_name(host, port) != "allowed":
+            return EgressRefusal(host, port, "domain")
         addresses = await _resolve(host, port)
-        judged = {address: self.rule.judge_address(host, port, address) for address in addresses}
-        allowed = [address for address, verdict in judged.items() if verdict == "allowed"]
-        if addresses and not allowed:
-            raise _NotConnected(EgressRefusal(host, port, "private"))
+        allowed = [address for address in addresses if self.rule.judge_address(host, port, address) == "allowed"]
         for address in allowed:
             with suppress(OSError, TimeoutError):
                 return await asyncio.wait_for(asyncio.open_connection(address, port), _CONNECT_SECONDS)
-        raise _NotConnected
+        return EgressRefusal(host, port, "private" if addresses and not allowed else "unreachable")
 
 
 async def _resolve(host: str, port: int) -> tuple[str, ...]:
+    """Return the addresses of a host name; none if it has none or does not resolve in time."""
     loop = asyncio.get_running_loop()
     try:
-        found = await asyncio.wait_for(loop.getaddrinfo(host, port, type=socket.SOCK_STREAM), _CONNECT_SECONDS)
+        entries = await asyncio.wait_for(loop.getaddrinfo(host, port, type=socket.SOCK_STREAM), _CONNECT_SECONDS)
     except (OSError, TimeoutError, UnicodeError):
         return ()
-    return tuple(dict.fromkeys(str(entry[4][0]) for entry in found))
+    return tuple(dict.fromkeys(str(entry[4][0]) for entry in entries))
 
 
 def _parse(raw: bytes) -> _Head:
-    """The head of a request. Raises ValueError: not a request."""
+    """Return the head of a request. Raises ValueError: not a request."""
     first, *headers = raw[:-4].split(b"\r\n")
     method, target, _version = first.decode("latin-1").split(" ")
     return _Head(method, target, headers)
 
 
 def _find_destination(head: _Head) -> tuple[str, int]:
-    """The host and port a request is for. Raises ValueError: it names none."""
+    """Return the host and port a request is for. Raises ValueError: it names none."""
     parts = urlsplit(f"//{head.target}" if head.method == "CONNECT" else head.target)
     if not parts.hostname or (head.method != "CONNECT" and parts.scheme != "http"):
         raise ValueError("no destination")
@@ -313,22 +310,22 @@ def _find_destination(head: _Head) -> tuple[str, int]:
 
 
 def _forward(head: _Head) -> bytes:
-    """The request as the server gets it, alone on its connection."""
+    """Return the request as the server gets it, alone on its connection."""
     parts = urlsplit(head.target)
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-    kept = [
-        line for line in head.headers if line.partition(b":")[0].strip().lower().decode("latin-1") not in _HOP_BY_HOP
-    ]
-    lines: Iterable[bytes] = (f"{head.method} {path} HTTP/1.1".encode("latin-1"), *kept, b"Connection: close", b"", b"")
-    return b"\r\n".join(lines)
+    fields = [line for line in head.headers if line.partition(b":")[0].strip().lower() not in _HOP_BY_HOP]
+    request = f"{head.method} {path} HTTP/1.1".encode("latin-1")
+    return b"\r\n".join([request, *fields, b"Connection: close", b"", b""])
 
 
-def _respond(status: int, reason: str) -> bytes:
-    body = b"<!doctype html>"  # nothing to be read, and still no reason for the browser to show a page of its own
+def _respond(refusal: EgressRefusal) -> bytes:
+    """Return the answer to a request that is not passed on."""
+    body = "<!doctype html>"  # nothing to be read, and still no reason for the browser to show a page of its own
     return (
-        f"HTTP/1.1 {status} Not connected\r\n{REFUSED_HEADER}: {reason}\r\nContent-Type: text/html\r\n"
-        f"Content-Length: {len(body)}\r\nConnection: close\r\n\r\n"
-    ).encode() + body
+        f"HTTP/1.1 {502 if refusal.reason == 'unreachable' else 403} Not connected\r\n"
+        f"{REFUSED_HEADER}: {refusal.reason}\r\nContent-Type: text/html\r\n"
+        f"Content-Length: {len(body)}\r\nConnection: close\r\n\r\n{body}"
+    ).encode()
 
 
 _End = tuple[asyncio.StreamReader, asyncio.StreamWriter]
@@ -346,6 +343,7 @@ async def _relay(near: _End, far: _End) -> None:
 
 
 async def _pass_on(source: asyncio.StreamReader, target: asyncio.StreamWriter) -> None:
+    """Copy bytes from one end to the other until the stream ends."""
     with suppress(OSError):  # one end hung up: the end of its stream tells the other
         while data := await source.read(_CHUNK):
             target.write(data)

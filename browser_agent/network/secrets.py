@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from ipaddress import ip_address
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from browser_agent.network.egress import is_subdomain, origin_of, read_domain
@@ -49,18 +50,18 @@ class Secret:
         return f"<secret:{self.name}>"
 
     def belongs_to(self, url: str) -> bool:
-        """Whether it may be typed into a page at `url`: over https or on this machine, at the port of its domain, or
-        443.
+        """Return whether it may be typed into a page at `url`: over https or on this machine, at the port of its
+        domain, or 443.
 
         On this machine servers get new ports each time, so a domain without one means any.
         """
-        here, (domain, port) = origin_of(url), read_domain(self.domain)
-        if here is None or not is_subdomain(here[0], domain):
+        origin, (domain, port) = origin_of(url), read_domain(self.domain)
+        if origin is None or not is_subdomain(origin[0], domain):
             return False
-        local = _is_loopback(here[0])
+        local = _is_loopback(origin[0])
         if not local and urlsplit(url).scheme != "https":
             return False
-        return here[1] == port if port is not None else local or here[1] == 443
+        return origin[1] == port if port is not None else local or origin[1] == 443
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,7 @@ class TypedSecret(Secret):
         """Any value may be typed."""
 
     def belongs_to(self, url: str) -> bool:
-        """Whether `url` is of the same origin."""
+        """Return whether `url` is of the same origin."""
         return _name_origin(url) == self.domain
 
 
@@ -100,36 +101,39 @@ class Secrets:
         return tuple(secret.value for secret in self.all if isinstance(secret, TypedSecret))
 
     def learn(self, text: str, url: str) -> Secret:
-        """The secret of a text typed into a password field of a page at `url`: one that is known there, or a new one.
+        """Return the secret of a text typed into a password field of a page at `url`: one that is known there, or a new
+        one.
 
         Known placeholders in it count as their values.
         """
         value = _PLACEHOLDER.sub(
-            lambda found: self._known[found[1]].value if found[1] in self._known else found[0], text
+            lambda match: self._known[match[1]].value if match[1] in self._known else match[0], text
         )
         for secret in self.all:
             if secret.value == value and secret.belongs_to(url):
                 return secret
         number = next(number for number in range(1, len(self._known) + 2) if f"typed-{number}" not in self._known)
-        made = TypedSecret(f"typed-{number}", value, _name_origin(url))
-        self._add(made)
-        return made
+        secret_ = TypedSecret(f"typed-{number}", value, _name_origin(url))
+        self._add(secret_)
+        return secret_
 
     def has_placeholder(self, text: str) -> bool:
-        """Whether `text` has a placeholder, known or not."""
+        """Return whether `text` has a placeholder, known or not."""
         return _PLACEHOLDER.search(text) is not None
 
     def is_placeholder(self, text: str) -> bool:
-        """Whether `text` is a placeholder and nothing else."""
+        """Return whether `text` is a placeholder and nothing else."""
         return _PLACEHOLDER.fullmatch(text) is not None
 
     def list_named(self, text: str) -> tuple[Secret, ...]:
-        """The secrets of the placeholders in `text`. Raises KeyError: no secret of a name, which is its argument."""
+        """Return the secrets of the placeholders in `text`. Raises KeyError: no secret of a name, which is its
+        argument.
+        """
         return tuple(self._known[name] for name in dict.fromkeys(_PLACEHOLDER.findall(text)))
 
     def fill(self, text: str) -> str:
-        """`text` with each placeholder replaced by its value. Only for typing."""
-        return _PLACEHOLDER.sub(lambda found: self._known[found[1]].value, text)
+        """Return `text` with each placeholder replaced by its value. Only for typing."""
+        return _PLACEHOLDER.sub(lambda match: self._known[match[1]].value, text)
 
     def scrub(self, text: str, between: re.Pattern[str] | None = None) -> str:
         """Replace every copy of every value, in part and in common encodings, by its placeholder.
@@ -139,12 +143,12 @@ class Secrets:
         if not self._copies or not text:
             return text
         readings = Readings(text, between)
-        hidden = [found.span() for found in _PLACEHOLDER.finditer(text) if found[1] in self._known]
-        marks: list[_Stretch] = []
+        hidden = [match.span() for match in _PLACEHOLDER.finditer(text) if match[1] in self._known]
+        marks: list[_Mark] = []
         for secret, copies in self._copies:
             for copy in copies.find(readings):
                 if not any(low <= copy.stretches[0][0] and copy.stretches[-1][1] <= high for low, high in hidden):
-                    marks += _find_stretches(copy, secret.placeholder)
+                    marks += _mark_copy(copy, secret.placeholder)
         return _replace(text, marks)
 
     def _add(self, secret: Secret) -> None:
@@ -153,51 +157,52 @@ class Secrets:
             self._copies.append((secret, Copies(secret.value, parts=True)))
 
 
-@dataclass(frozen=True, slots=True)
-class _Stretch:
-    """A stretch of a text, the word that replaces it, and how sure that is: of two that overlap, the surer gives it."""
+class _Mark(NamedTuple):
+    """A stretch of a text, how sure it is a copy of a secret, and the word that replaces it."""
 
     start: int
     end: int
-    word: str
     sure: tuple[bool, int]
+    word: str
 
 
-def _find_stretches(copy: Copy, placeholder: str) -> list[_Stretch]:
+def _mark_copy(copy: Copy, placeholder: str) -> list[_Mark]:
+    """Return the stretches of one copy: the first gets the placeholder, the others a dot."""
     words = (placeholder, *[_REST] * (len(copy.stretches) - 1))
     return [
-        _Stretch(start, end, word, (copy.whole and word == placeholder, end - start))
+        _Mark(start, end, (copy.whole and word == placeholder, end - start), word)
         for (start, end), word in zip(copy.stretches, words, strict=True)
     ]
 
 
-def _replace(text: str, marks: list[_Stretch]) -> str:
-    """`text` with each marked stretch replaced, those that overlap as one."""
+def _replace(text: str, marks: list[_Mark]) -> str:
+    """Return `text` with each marked stretch replaced, those that overlap as one, by the word of the surest."""
+    joined: list[_Mark] = []
+    for mark in sorted(marks):
+        last = joined[-1] if joined else None
+        if last is not None and mark.start < last.end:
+            surest = max(last, mark, key=lambda overlapping: overlapping.sure)
+            joined[-1] = surest._replace(start=last.start, end=max(last.end, mark.end))
+        else:
+            joined.append(mark)
     pieces: list[str] = []
-    last, best = 0, None
     end = 0
-    for mark in sorted(marks, key=lambda mark: (mark.start, mark.end)):
-        if best is not None and mark.start < end:
-            end = max(end, mark.end)
-            best = max(best, mark, key=lambda each: each.sure)
-            continue
-        if best is not None:
-            pieces.append(best.word)
-            last = end
-        pieces.append(text[last : mark.start])
-        best, end = mark, mark.end
-    if best is None:
-        return text
-    return "".join((*pieces, best.word, text[end:]))
+    for mark in joined:
+        pieces += [text[end : mark.start], mark.word]
+        end = mark.end
+    return "".join([*pieces, text[end:]])
 
 
 def _name_origin(url: str) -> str:
-    """The scheme, host and port of an address; of one that is not on the web, such as `about:blank`, all of it."""
+    """Return the scheme, host and port of an address; of one that is not on the web, such as
+    `about:blank`, all of it.
+    """
     origin = origin_of(url)
     return url if origin is None else f"{urlsplit(url).scheme}://{origin[0]}:{origin[1]}"
 
 
 def _is_loopback(host: str) -> bool:
+    """Return whether a host is this machine."""
     if host == "localhost" or host.endswith(".localhost"):
         return True
     try:

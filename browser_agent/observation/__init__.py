@@ -174,10 +174,10 @@ class Observation(FrozenModel):
     Attributes:
         fingerprint: equal for two observations of the same address with the same content.
         heading: the first lines of `text`, whatever the view: title, address, notes.
-        text: what a decider reads, with refs in the form `[e12]`, within the token budget that was asked for.
+        text: the text that a decider reads, with refs in the form `[e12]`, within the token budget that was asked for.
         tokens: the cost of `text`, in o200k tokens.
-        view: the kind of text: the pruned page, its changes, a page of the whole or an element in full, found places,
-            or values, which `extracted` has all.
+        view: the kind of text: the pruned page, its changes, a page of the whole or an element in full, places of some
+            words, or values. `extracted` has all values.
         page: which page of the whole it is, from 1; `pages`, how many there are.
         full: the whole snapshot, for the log.
         refs: every control that the browser reports, also those that `text` leaves out. A ref lives for one

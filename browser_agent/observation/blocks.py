@@ -10,7 +10,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from browser_agent.observation import PageSection
-from browser_agent.observation.inline import FIELDS, INLINE, INTERACTIVE, REF, clean, is_actionable, is_inline, render
+from browser_agent.observation.inline import INLINE, INTERACTIVE, REF, clean, is_actionable, is_inline, render
 from ctxfold.log.page import Node
 
 _REGIONS = {
@@ -27,7 +27,6 @@ _LOOSE = 6
 _TERM = 7
 _STACK = 3
 _ALIKE = 6
-_LONG_VALUE = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +49,7 @@ class Block:
         level: 1 to 6 for a heading, 7 for a defined term, else 0.
         row: its place in `group`.
         refs: every ref in `text`; `links` of them are links, `controls` are fields, buttons and the like.
+        owner: the place of the block it belongs to: the entry it is nested in, else the term it defines.
         ref: the element it was made of.
     """
 
@@ -60,6 +60,7 @@ class Block:
     region: str
     group: Group | None
     indent: int
+    owner: int | None
     section: str
     level: int
     row: int
@@ -73,6 +74,7 @@ class _Place(NamedTuple):
     region: str = "body"
     group: Group | None = None
     indent: int = 0
+    owner: int | None = None
 
 
 @dataclass(slots=True)
@@ -81,20 +83,23 @@ class _Writer:
 
     blocks: list[Block] = field(default_factory=list)
     section: str = ""
+    term: int | None = None
     groups: int = 0
     rows: Counter[int] = field(default_factory=Counter)
 
-    def put(self, nodes: Sequence[Node], place: _Place, ref: str | None, prefix: str = "", level: int = 0) -> None:
+    def add(self, nodes: Sequence[Node], place: _Place, ref: str | None, prefix: str = "", level: int = 0) -> None:
         """Add the line of some nodes as a block."""
         line = render(nodes)
         if not line.text:
             return
         if level:
+            self.term = len(self.blocks) if level == _TERM else None
             self.section = line.text if not line.refs else render(nodes, refs=False).text
         cells = nodes[0].children if nodes[0].role == "row" else ()
         is_head = bool(cells) and all(cell.role == "columnheader" for cell in cells)
         group = place.group.id if place.group is not None else 0
-        where = (*place, self.section, level, self.rows[group], ref, is_head)
+        owner = self.term if place.owner is None and not level else place.owner
+        where = (*place._replace(owner=owner), self.section, level, self.rows[group], ref, is_head)
         self.blocks.append(Block(prefix + line.text, line.refs, line.links, line.controls, *where))
         self.rows[group] += 1
 
@@ -107,30 +112,11 @@ def blocks(root: Node) -> tuple[Block, ...]:
     """Every block beneath `root`, in document order."""
     writer = _Writer()
     _flow(writer, (root,), _Place())
-    told = {ref for block in writer.blocks for ref in block.refs}
-    missed = [_bare(node) for node in root.walk() if is_actionable(node) and node.ref not in told]
+    written = {ref for block in writer.blocks for ref in block.refs}
+    missed = [_bare(node) for node in root.walk() if is_actionable(node) and node.ref not in written]
     for start in range(0, len(missed), _LOOSE):  # such as a whole table that can be clicked
-        writer.put(missed[start : start + _LOOSE], _Place(), None)
+        writer.add(missed[start : start + _LOOSE], _Place(), None)
     return tuple(writer.blocks)
-
-
-def find_owners(blocks: Sequence[Block]) -> tuple[int | None, ...]:
-    """For each block the place of the one it belongs to: the entry a note is nested in, the term it defines; None for
-    most.
-    """
-    found: list[int | None] = []
-    open_at: list[int] = []
-    term: int | None = None
-    for place, block in enumerate(blocks):
-        while open_at and blocks[open_at[-1]].indent >= block.indent:
-            open_at.pop()
-        if block.level:
-            term = place if block.level == _TERM else None
-        entry = open_at[-1] if open_at and block.indent and blocks[open_at[-1]].region == block.region else None
-        belongs = term if term is not None and not block.level and blocks[term].section == block.section else None
-        found.append(entry if entry is not None else belongs)
-        open_at.append(place)
-    return tuple(found)
 
 
 def blocks_under(blocks: Sequence[Block], ref: str | None) -> tuple[Block, ...]:
@@ -160,7 +146,7 @@ def _flow(writer: _Writer, nodes: Sequence[Node], place: _Place, ref: str | None
     for is_word, run in groupby(nodes, key=lambda node: not (boxes and node.role == "generic") and _is_word(node)):
         if is_word:
             line = list(run)
-            writer.put(line, place, line[0].ref if len(line) == 1 else ref)
+            writer.add(line, place, line[0].ref if len(line) == 1 else ref)
         else:
             for node in run:
                 _block(writer, node, place)
@@ -168,7 +154,7 @@ def _flow(writer: _Writer, nodes: Sequence[Node], place: _Place, ref: str | None
 
 def _is_word(node: Node) -> bool:
     """Return whether `node` may share a line with its neighbours."""
-    return node.role in INLINE and _one_line(node) and not _is_long(node)
+    return node.role in INLINE and _one_line(node)
 
 
 def _are_boxes(nodes: Sequence[Node]) -> bool:
@@ -178,26 +164,24 @@ def _are_boxes(nodes: Sequence[Node]) -> bool:
 
 def _one_line(node: Node) -> bool:
     """Return whether `node` fits one line: nothing in it breaks lines, and it is not a stack of boxes with controls."""
-    if not is_inline(node) or any(_is_long(inner) for inner in node.walk() if inner is not node):
+    if not is_inline(node):
         return False
     if node.role != "generic" or sum(is_actionable(inner) for inner in node.walk()) < _STACK:
         return True
     return not any(inner.role == "generic" and _are_boxes(inner.children) for inner in node.walk())
 
 
-def _is_long(node: Node) -> bool:
-    """Return whether `node` is a field with so long a value that its line will be cut; its neighbours keep out."""
-    return node.role in FIELDS and len(node.text) > _LONG_VALUE
-
-
 def _block(writer: _Writer, node: Node, place: _Place) -> None:
+    """Write one node by its role: a region, heading, table, list, item, term, frame, line, or a node
+    that holds others.
+    """
     region = _REGIONS.get(node.role)
     if region is not None:
         text = [Node("text", text=node.text)] if node.text else []
         _flow(writer, [*node.children, *text], _Place(region), node.ref)
     elif node.role == "heading":
         level = next((int(s[6:]) for s in node.states if s.startswith("level=") and s[6:].isdigit()), 2)
-        writer.put([node], place._replace(group=None), node.ref, "#" * min(level, 6) + " ", level)
+        writer.add([node], place._replace(group=None), node.ref, "#" * min(level, 6) + " ", level)
     elif node.role in {"table", "grid", "treegrid"}:
         _table(writer, node, place)
     elif node.role == "list":
@@ -205,12 +189,12 @@ def _block(writer: _Writer, node: Node, place: _Place) -> None:
     elif node.role in _ITEMS:
         _item(writer, node, place)
     elif node.role == "term":
-        writer.put([node], place, node.ref, level=_TERM)
+        writer.add([node], place, node.ref, level=_TERM)
     elif node.role == "iframe":
-        writer.put([replace(node, children=())], place, node.ref)
+        writer.add([replace(node, children=())], place, node.ref)
         _flow(writer, node.children, place)
     elif node.role == "row" or _one_line(node):
-        writer.put([node], place, node.ref)
+        writer.add([node], place, node.ref)
     else:
         _container(writer, node, place)
 
@@ -219,17 +203,17 @@ def _container(writer: _Writer, node: Node, place: _Place) -> None:
     """Write a node that only holds others: first its own words, then theirs."""
     bare = replace(node, children=())
     if node.clickable or node.role in _BARS or node.name:
-        writer.put([bare], place, node.ref)
+        writer.add([bare], place, node.ref)
     rows = [child.role for child in node.children]
     alike = len(rows) >= _ALIKE and len(set(rows)) == 1 and place.group is None and rows[0] not in _WORDS
     inside = place._replace(group=writer.group(node, "item")) if alike and _same_shape(node) else place
     if node.text:
-        writer.put([Node("text", text=node.text)], place, None)
+        writer.add([Node("text", text=node.text)], place, None)
     _flow(writer, node.children, inside, node.ref)
 
 
 def _same_shape(node: Node) -> bool:
-    """Whether most children are built alike: then they are rows of one kind."""
+    """Return whether most children are built alike: then they are rows of one kind."""
     shapes = [tuple(grandchild.role for grandchild in child.children) for child in node.children]
     return max(shapes.count(shape) for shape in set(shapes)) * 3 >= len(shapes) * 2
 
@@ -239,7 +223,7 @@ def _table(writer: _Writer, node: Node, place: _Place) -> None:
     inside = place._replace(group=writer.group(node, "row"))
     captions = [child for child in node.children if child.role == "caption"]
     for title in [replace(node, children=(), ref=None)] if node.name else captions:
-        writer.put([title], place, None)
+        writer.add([title], place, None)
     _flow(writer, [child for child in node.children if child.role != "caption"], inside)
 
 
@@ -261,7 +245,7 @@ def _bar(writer: _Writer, items: list[Node], place: _Place, ref: str | None) -> 
     """Short items in one line, a few of them in each."""
     for start in range(0, len(items), _BAR):
         bar = Node("bar", children=tuple(items[start : start + _BAR]))
-        writer.put([bar], place, ref, "- " if place.region not in _BRIEF else "")
+        writer.add([bar], place, ref, "- " if place.region not in _BRIEF else "")
 
 
 def _item(writer: _Writer, node: Node, place: _Place) -> None:
@@ -270,10 +254,10 @@ def _item(writer: _Writer, node: Node, place: _Place) -> None:
     rest = list(node.children)
     while rest and is_inline(rest[0]):
         lead.append(rest.pop(0))
-    own = replace(node, children=tuple(lead))
-    writer.put([own], place, node.ref, "- ")
-    if rest:
-        _flow(writer, tuple(rest), place._replace(indent=place.indent + 1), node.ref)
+    own = len(writer.blocks)
+    writer.add([replace(node, children=tuple(lead))], place, node.ref, "- ")
+    owner = own if len(writer.blocks) > own else place.owner
+    _flow(writer, rest, place._replace(indent=place.indent + 1, owner=owner), node.ref)
 
 
 # A snapshot has each piece of a line apart, and not whether a space is between them: `queue.` and `Empty` are one name.
@@ -291,6 +275,7 @@ def respace(blocks: Sequence[Block], sections: Iterable[PageSection]) -> tuple[B
 
 
 def _respace_text(text: str, lines: Mapping[str, str]) -> str:
+    """Return a text with the spaces of the line that has its letters and numbers, or as it is."""
     lead = len(text) - len(text.lstrip("#- "))
     parts = REF.split(text[lead:])
     plain = "".join(parts[::2])
@@ -303,8 +288,8 @@ def _respace_text(text: str, lines: Mapping[str, str]) -> str:
     for place, part in enumerate(parts):
         if place % 2:
             parts[place] = f"[{part}]"
-        elif found := re.compile(rf"(?:\s*\S){{{len(_squash(part))}}}").match(line, end):
-            parts[place], end = found[0], found.end()
+        elif letters := re.compile(rf"(?:\s*\S){{{len(_squash(part))}}}").match(line, end):
+            parts[place], end = letters[0], letters.end()
     return text[:lead] + "".join(parts)
 
 

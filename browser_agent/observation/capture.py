@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from importlib.resources import files
+from itertools import takewhile
 from urllib.parse import urlsplit
 
 from playwright.async_api import Error, Frame, Page
@@ -26,7 +27,6 @@ _WORDLESS = re.compile(
     r"^( *)- (?:button|menuitem|tab|(?:generic|img|listitem|cell|gridcell)(?=.* \[cursor=))((?: \[[^\]]*\])+):?$"
 )
 _ROLE = re.compile(r"^( *- \w+)")
-_NAMED = re.compile(r'^ *- generic "')
 _BARE = re.compile(r"^ *- (?:generic|img)(?: \[[^\]]*\])*:?$")
 _UNSAFE = re.compile(r"[^\w#.-]+")
 _ICONS, _EDITORS = 80, 10
@@ -34,7 +34,7 @@ _ICONS, _EDITORS = 80, 10
 _ICON_NAME = 40
 """Characters of an icon's name."""
 _ELEMENT_SECONDS, _FRAME_SECONDS, _PART_SECONDS = 2.0, 0.5, 2.0
-"""How long an element may take to answer, a frame of another site, and a frame of the page's own site, whose text is
+"""How long an element may take to answer, a frame of another site, and a frame of the page's own site: its text is
 read.
 """
 
@@ -42,7 +42,7 @@ read.
 async def _add_answers(
     page: Page, lines: list[str], numbers: Sequence[int], script: str, write: Callable[[str, str], str]
 ) -> None:
-    """Ask the elements of some lines of a snapshot by a script, and write what they answer into their lines."""
+    """Ask the elements of some lines of a snapshot by a script, and write the answers into their lines."""
 
     async def ask(number: int) -> str:
         ref = _REF.search(lines[number])
@@ -58,8 +58,7 @@ async def _add_answers(
 
 async def _name_icons(page: Page, lines: list[str]) -> None:
     """Name the first controls without words, such as `(icon trash)`, if their page has a name."""
-    marks = ((number, _WORDLESS.match(line)) for number, line in enumerate(lines))
-    wordless = [number for number, mark in marks if mark and _is_wordless(lines, number, len(mark[1]))]
+    wordless = [at for at, line in enumerate(lines) if _WORDLESS.match(line) and _is_wordless(lines, at)]
 
     def write(line: str, answer: str) -> str:
         name = cut(_UNSAFE.sub(" ", answer).strip(), _ICON_NAME)
@@ -68,22 +67,10 @@ async def _name_icons(page: Page, lines: list[str]) -> None:
     await _add_answers(page, lines, wordless[:_ICONS], _ICON_SCRIPT, write)
 
 
-def _is_wordless(lines: Sequence[str], number: int, depth: int) -> bool:
-    """Return whether nothing in an element has a word, nor the element that holds it alone."""
-    inner = depth
-    for line in reversed(lines[:number]):
-        above = _indent(line)
-        if above < inner and not _BARE.match(line):
-            if _NAMED.match(line):
-                return False
-            break
-        inner = min(inner, above)
-    for line in lines[number + 1 :]:
-        if _indent(line) <= depth:
-            return True
-        if not _BARE.match(line):
-            return False
-    return True
+def _is_wordless(lines: Sequence[str], number: int) -> bool:
+    """Return whether nothing in an element has a word."""
+    inside = takewhile(lambda line: _indent(line) > _indent(lines[number]), lines[number + 1 :])
+    return all(map(_BARE.match, inside))
 
 
 def _indent(line: str) -> int:
@@ -104,10 +91,10 @@ async def mark_listeners(page: Page) -> AsyncIterator[None]:
     try:
         # Only a console of the browser may ask what is listened to.
         asked = {"expression": _LISTENERS_SCRIPT, "includeCommandLineAPI": True, "silent": True}
-        found = (await session.send("Runtime.evaluate", asked))["result"]
+        marks = (await session.send("Runtime.evaluate", asked))["result"]
         yield
-        if found.get("subtype") == "array":  # else the page's own scripts changed what this one calls
-            ended = {"objectId": found["objectId"], "functionDeclaration": _END, "silent": True}
+        if marks.get("subtype") == "array":  # else the page's own scripts changed what this one calls
+            ended = {"objectId": marks["objectId"], "functionDeclaration": _END, "silent": True}
             with suppress(Error):  # the document was replaced meanwhile
                 await session.send("Runtime.callFunctionOn", ended)
     finally:
@@ -122,12 +109,10 @@ _EMPTY = re.compile(r"^ *- textbox\b.*\[ref=[^\]]+\][^:]*$")
 _REPLACED = ("crashed", "closed", "context was destroyed", "detached", "navigation")
 
 
-class _FromPage(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-
-class Structure(_FromPage):
+class Structure(BaseModel):
     """What a script read from the live document: page data, checked for shape and never trusted."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
 
     title: str = ""
     base: str = ""
@@ -178,32 +163,20 @@ async def capture_page(page: Page, status: int | None, seconds: float) -> Captur
         structures, yaml = await asyncio.gather(
             _read_frames(page), page.aria_snapshot(mode="ai", timeout=seconds * 1000)
         )
-    found = [structure for structure in structures if structure is not None]
-    secrets = tuple(secret for structure in found for secret in structure.secrets)
+    parts = [part for part in structures if part is not None]
     own = structures[0] or Structure()
-    framed = (
-        section.model_copy(update={"anchor": ""})  # no fragment of the page's address leads into a frame
-        for structure in structures[1:]
-        if structure is not None
-        for section in structure.sections
-    )
-    whole = own.model_copy(
-        update={
-            **{
-                name: tuple(one for structure in found for one in getattr(structure, name))
-                for name in ("hidden", "veiled", "drawn")
-            },
-            "sections": (*own.sections, *framed),
-            "secrets": (),
-        }
-    )
+    # No fragment of the page's address leads into a frame.
+    framed = [part.model_copy(update={"anchor": ""}) for frame in parts if frame is not own for part in frame.sections]
+    joined = {name: sum((getattr(part, name) for part in parts), ()) for name in ("hidden", "veiled", "drawn")}
+    structure = own.model_copy(update={**joined, "sections": (*own.sections, *framed), "secrets": ()})
     lines = yaml.split("\n")
-    if any(structure.editors for structure in found):
+    if any(part.editors for part in parts):
         await _fill_editors(page, lines)
     await _name_icons(page, lines)
     yaml = "\n".join(lines)
-    yaml = mask_passwords(yaml.encode("utf-8", "replace").decode(), secrets, every_field=len(found) < len(structures))
-    return Capture(page.url, status, yaml, whole, await _find_frames(page, lines))
+    secrets = [secret for part in parts for secret in part.secrets]
+    yaml = mask_passwords(yaml.encode("utf-8", "replace").decode(), secrets, every_field=len(parts) < len(structures))
+    return Capture(page.url, status, yaml, structure, await _find_frames(page, lines))
 
 
 async def flat_capture(page: Page, status: int | None, why: str) -> Capture:
@@ -211,26 +184,28 @@ async def flat_capture(page: Page, status: int | None, why: str) -> Capture:
 
     Raises playwright.async_api.Error: the page crashed or was closed.
     """
-    found = await _read_frame(page.main_frame, whole=True) or Structure()
+    structure = await _read_frame(page.main_frame) or Structure()
     lines = [f"- text: {json.dumps(why)}"]
-    for section in found.sections:
+    for section in structure.sections:
         if section.title:
             lines.append(f"- heading {json.dumps(section.title)} [level={min(section.level, 6) or 1}]")
         lines.extend(f"- paragraph: {json.dumps(line)}" for line in section.text.split("\n") if line)
-    return Capture(page.url, status, "\n".join(lines), found.model_copy(update={"hidden": (), "secrets": ()}))
+    return Capture(page.url, status, "\n".join(lines), structure.model_copy(update={"hidden": (), "secrets": ()}))
 
 
 async def _read_frames(page: Page) -> list[Structure | None]:
     """Return what each frame says, the page's own first; None for one without a usable answer."""
     frames = [page.main_frame, *[frame for frame in page.frames if frame != page.main_frame][:_FRAMES]]
-    return list(await asyncio.gather(*(_read_frame(frame, whole=i == 0) for i, frame in enumerate(frames))))
+    return list(await asyncio.gather(*map(_read_frame, frames)))
 
 
-async def _read_frame(frame: Frame, *, whole: bool) -> Structure | None:
+async def _read_frame(frame: Frame) -> Structure | None:
+    """Run the capture script in a frame. Returns None if it gives no usable answer in time."""
+    whole = frame == frame.page.main_frame
     part = not whole and _is_part(frame)
     try:
-        found = frame.evaluate(_CAPTURE_SCRIPT, [whole or part, whole])
-        answer = await (found if whole else asyncio.wait_for(found, _PART_SECONDS if part else _FRAME_SECONDS))
+        reading = frame.evaluate(_CAPTURE_SCRIPT, [whole or part, whole])
+        answer = await (reading if whole else asyncio.wait_for(reading, _PART_SECONDS if part else _FRAME_SECONDS))
         return Structure.model_validate(json.loads(str(answer)), strict=False)
     except (ValidationError, ValueError, TimeoutError):
         return None
@@ -272,8 +247,8 @@ async def _find_frames(page: Page, lines: Sequence[str]) -> dict[str, str]:
         except (Error, TimeoutError):
             return ""  # the frame went away: its links keep the addresses they have
 
-    found = await asyncio.gather(*map(find_address, refs[:_FRAMES]))
-    return {ref: url for ref, url in zip(refs, found, strict=False) if url}
+    urls = await asyncio.gather(*map(find_address, refs[:_FRAMES]))
+    return {ref: url for ref, url in zip(refs, urls, strict=False) if url}
 
 
 _SHORT = 4
@@ -323,13 +298,14 @@ class _Remover:
         )
 
     def _remove(self, text: str) -> str:
+        """Return a text without the unseen runs in it, and count them down."""
         for run in [run for run in self._counts if run[0] in text]:
             if sum(map(len, run)) < _SHORT and text.strip() != " ".join(run):
                 continue  # too short to be told from a part of a word that is seen
-            rest, found = self._patterns[run].subn(" ", text, count=self._counts[run])
-            if found:
-                self.removed += found
-                self._counts[run] -= found
+            rest, removed = self._patterns[run].subn(" ", text, count=self._counts[run])
+            if removed:
+                self.removed += removed
+                self._counts[run] -= removed
                 if not self._counts[run]:
                     del self._counts[run]
                 text = " ".join(rest.split())

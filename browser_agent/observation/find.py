@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import accumulate, islice, takewhile
 
-from browser_agent.observation.blocks import Block, find_owners
+from browser_agent.observation.blocks import Block
 from browser_agent.observation.inline import REF, cut, terms
 from browser_agent.observation.shorten import (
     LONGEST_HEADING,
@@ -112,7 +112,6 @@ class _Search:
         self._blocks = blocks
         self._hits = frozenset(hits)
         self._sought = {" ".join(query.lower().split())} | terms(query)
-        self._owners = find_owners(blocks)
         headings = (place if block.level else 0 for place, block in enumerate(blocks))
         self._headings = list(accumulate(headings, max))
         self._costs: dict[int, int] = {}
@@ -124,10 +123,10 @@ class _Search:
         places: set[int] = set()
         near = (place for hit in order for place in self._find_neighbours(hit)) if len(order) <= _FEW else ()
         for place in (*order, *near):
-            needed = {place, *self._find_needed(place)} - places
-            cost = sum(map(self._cost, needed))
+            together = {place, *self._find_needed(place)} - places
+            cost = sum(map(self._cost, together))
             if cost <= room:
-                places |= needed
+                places |= together
                 room -= cost
         return places or {order[0]}
 
@@ -138,11 +137,11 @@ class _Search:
 
     def _find_needed(self, place: int) -> Iterator[int]:
         """Return the heading that a place is under, the entry it is nested in, and the head of its table."""
-        block, heading, owner = self._blocks[place], self._headings[place], self._owners[place]
+        block, heading = self._blocks[place], self._headings[place]
         if self._blocks[heading].level:
             yield heading
-        if owner is not None:
-            yield owner
+        if block.owner is not None:
+            yield block.owner
         above = range(place - 1, -1, -1) if block.group is not None else ()
         yield from [row for row in above if self._blocks[row].head and self._blocks[row].group == block.group][:1]
 

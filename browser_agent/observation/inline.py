@@ -23,7 +23,7 @@ _TORN_REF = re.compile(r"\[(?:f?\d*)?e?\d*$")
 
 
 def clean(text: str) -> str:
-    """`text` in one line, without characters that do not show, and with `[e12]` turned into `(e12)`."""
+    """Return `text` in one line, without characters that do not show, and with `[e12]` turned into `(e12)`."""
     if not text:
         return ""
     if not (text.isascii() and text.isprintable() and "  " not in text):  # most text is plain already
@@ -39,19 +39,19 @@ def cut(text: str, most: int) -> str:
 
 @lru_cache(maxsize=4096)
 def terms(text: str) -> frozenset[str]:
-    """The words of `text` as they are compared, each once."""
+    """Return the words of `text` as they are compared, each once."""
     return frozenset(words(text))
 
 
 def first_mention(text: str, wanted: frozenset[str]) -> int:
     """Return the place of the rarest of some words in `text`; 0 if it has none."""
     lower = text.lower()
-    found = [(lower.count(word), -len(word), word) for word in wanted if word in lower]
-    return lower.find(min(found)[2]) if found else 0
+    counts = [(lower.count(word), -len(word), word) for word in wanted if word in lower]
+    return lower.find(min(counts)[2]) if counts else 0
 
 
 def trim_torn_ref(text: str) -> str:
-    """`text` without a ref torn at its end."""
+    """Return `text` without a ref torn at its end."""
     return _TORN_REF.sub("", text).rstrip()
 
 
@@ -100,7 +100,7 @@ _OPTIONS = 12
 
 
 def is_actionable(node: Node) -> bool:
-    """Whether `node` can be acted on by its ref."""
+    """Return whether `node` can be acted on by its ref."""
     return node.ref is not None and (node.role in INTERACTIVE or node.clickable)
 
 
@@ -139,6 +139,7 @@ def label(node: Node) -> str:
 
 
 def _find_texts(node: Node) -> Iterator[str]:
+    """Return the words in a node: its texts, and the names of its empty elements."""
     for inner in node.walk():
         if inner.text and inner.role not in FIELDS:
             yield clean(inner.text)
@@ -163,6 +164,7 @@ class _LineWriter:
         return line
 
     def _write(self, node: Node) -> str:
+        """Write one node by its role, with its ref if it can be acted on."""
         match node.role:
             case "text":
                 return clean(node.text)
@@ -190,6 +192,7 @@ class _LineWriter:
                 return self._add_mark(node, inside if REF.sub("", inside).strip() else f"{clean(node.name)}{inside}")
 
     def _mark(self, node: Node) -> str:
+        """Return the ref of a node in brackets and note it; empty if it cannot be acted on."""
         if not self._with_refs or not is_actionable(node) or node.ref is None:
             return ""
         self.refs.append(node.ref)
@@ -223,6 +226,7 @@ class _LineWriter:
         return self._with_inner_controls(f"{words}{self._mark(node)}{_states(node)}", node)
 
     def _write_field(self, node: Node) -> str:
+        """Write a field with its name, its options or its value, and the controls in it."""
         name = cut(clean(node.name) or clean(node.placeholder), _NAME)
         words = f'{node.role} "{name}"' if name else node.role
         words += f"{self._mark(node)}{_states(node)}"
@@ -243,8 +247,8 @@ def _drop_labels(nodes: Sequence[Node]) -> Sequence[Node]:
     """Return nodes without the labels of fields among them, and without pictures that have the name of another node."""
     pictures = [node for node in nodes if node.role in {"img", "image"} and node.name and not is_actionable(node)]
     if pictures:
-        said = {label(node) for node in nodes if node not in pictures}
-        nodes = [node for node in nodes if node not in pictures or label(node) not in said]
+        labels = {label(node) for node in nodes if node not in pictures}
+        nodes = [node for node in nodes if node not in pictures or label(node) not in labels]
     parts = (part for node in nodes for part in (node, *node.children))
     names = {_strip_label(part.name) for part in parts if part.role in _LABELLED and part.name}
     return [node for node in nodes if not (names and node.role in _LABELS and _is_label(node, names))]

@@ -47,7 +47,7 @@ FIELD_LINES = tuple(f"- {quote}{role}" for role in sorted(_ROLES) for quote in (
 
 
 def is_called_password(name: str) -> bool:
-    """Whether a field of that name holds a password, even if the page shows its text."""
+    """Return whether a field of that name holds a password, even if the page shows its text."""
     return _CALLED.search(name) is not None
 
 
@@ -95,7 +95,9 @@ async def is_password(field: Locator | ElementHandle, seconds: float) -> bool:
 
 
 async def has_password_focus(page: Page, seconds: float) -> bool:
-    """Whether keys go into a password field now. A frame that does not say so within `seconds` counts as having one."""
+    """Return whether keys go into a password field now. A frame that does not say so within `seconds` counts as having
+    one.
+    """
 
     async def ask(frame: Frame) -> bool:
         try:
@@ -114,6 +116,8 @@ async def _ask(answer: Awaitable[Any], seconds: float) -> bool:
 
 
 def find_covered(page: Page, *, every_field: bool) -> list[Locator]:
-    """The fields that a picture of a page must cover, in all its frames; `every_field` covers all that take text."""
+    """Return the fields that a picture of a page must cover, in all its frames; `every_field` covers all that take
+    text.
+    """
     covered = f"{_COVERED}, {_EVERY_FIELD}" if every_field else _COVERED
     return [frame.locator(covered) for frame in page.frames]

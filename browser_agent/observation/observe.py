@@ -1,6 +1,4 @@
-"""Makes what a reader sees of a page within a token budget: a look, a part, the places of words, or values for a
-schema.
-"""
+"""Makes an observation of a page within a token budget: a look, a part, the places of words, or values for a schema."""
 
 from __future__ import annotations
 
@@ -76,11 +74,11 @@ def observe(
     Args:
         capture: the page at one moment.
         view: what to show of it; None shows what matters.
-        need: what the task is after, in its words; parts that name it come first.
+        need: words of the task; parts that have them come first.
         budget: the most o200k tokens of the text.
         pages: the budget by which the pages of the whole are counted, so that a page's number holds if less room is
             left; 0 for `budget`.
-        before: what its reader has seen: of that only changes are shown, if that is shorter.
+        before: the lines that its reader has seen: if that is shorter, only changes are shown.
 
     Returns:
         The observation. Its text never costs more than `budget`. The parts left out can be had by page, by ref or by
@@ -108,7 +106,7 @@ def observe(
         full=capture.yaml,
         refs=refs,
         links=links,
-        sections=tuple(one.model_copy(update={"title": clean(one.title)}) for one in capture.structure.sections),
+        sections=tuple(part.model_copy(update={"title": clean(part.title)}) for part in capture.structure.sections),
         search=capture.structure.search,
         index=capture.structure.index,
         dialog=capture.dialog,
@@ -120,7 +118,7 @@ def observe(
 
 
 _Shown = tuple[Sequence[str], dict[str, Any]]
-"""The lines of a view, and the fields of an observation that say what is shown."""
+"""The lines of a view, and the fields of an observation that describe it."""
 
 
 class _PageRead(NamedTuple):
@@ -196,6 +194,7 @@ def find_controls(root: Node, capture: Capture) -> tuple[Mapping[str, Control], 
 
 
 def _read_control(node: Node, ref: str, url: str) -> Control:
+    """Return the control of a node: its name, else its placeholder, and the value of a field."""
     is_named = node.role in INTERACTIVE or node.clickable or node.name
     parts = [part for part in (node, *node.children) if part.role in FIELDS | {"text"} and part.text]
     return Control(
@@ -208,9 +207,9 @@ def _read_control(node: Node, ref: str, url: str) -> Control:
     )
 
 
-def _with_addresses(lines: Sequence[Block], refs: Mapping[str, Control], here: str) -> tuple[Block, ...]:
+def _with_addresses(lines: Sequence[Block], refs: Mapping[str, Control], page_url: str) -> tuple[Block, ...]:
     """Return blocks with the address of each link after its ref, as a path on the same site."""
-    site = "{0.scheme}://{0.netloc}".format(urlsplit(here))
+    site = "{0.scheme}://{0.netloc}".format(urlsplit(page_url))
 
     def add_address(ref: re.Match[str]) -> str:
         control = refs.get(ref[1])
@@ -238,7 +237,7 @@ def write_heading(capture: Capture, unseen: int) -> str:
         lines.append(f"tabs: {' · '.join(tabs)}")
     lines.extend(f"({note})" for note in capture.notes)
     if capture.structure.drawn:
-        drawn = "; ".join(cut(clean(one), _ADDRESS) for one in capture.structure.drawn)
+        drawn = "; ".join(cut(clean(drawing), _ADDRESS) for drawing in capture.structure.drawn)
         lines.append(f"(drawn, so none of it can be read or addressed: {drawn})")
     if unseen:
         lines.append(f"({counted(unseen, 'unseen text')} left out)")
@@ -310,7 +309,7 @@ def _split_text(text: str, most: int) -> Iterator[str]:
 
 
 def _read(read: _PageRead, page: int, part: Sequence[Block], note: tuple[str, ...], before: Before) -> _Shown:
-    """Show one page of a part, or what is new on it if that is shorter; as many lines as fit the room."""
+    """Show one page of a part, or its changes if they are shorter; as many lines as fit the room."""
     whole = paginate(part, read.page_room)
     number = min(page, len(whole.pages))
     lines, kind = (*note, *whole.pages[number - 1]), "read"

@@ -1,4 +1,4 @@
-"""Fills a JSON schema from the tables, lists and labelled values of a page, and writes what it found."""
+"""Fills a JSON schema from the tables, lists and labelled values of a page, and writes the values."""
 
 from __future__ import annotations
 
@@ -88,12 +88,12 @@ def _fill_list(source: _Source, item: Mapping[str, Any], most: Any, path: str) -
     properties = item.get("properties")
     parts = properties if isinstance(properties, Mapping) else {path.rpartition(".")[2]: item}
     wanted = {name: _resolve(part, source.schema) for name, part in parts.items()}
-    needed = {*item.get("required", ())}
+    required = {*item.get("required", ())}
     best: list[dict[str, Any]] = []
     for table in source.tables:
         rows = [{name: _pick(name, part, row, source.base) for name, part in wanted.items()} for row in table]
         rows = [{name: value for name, value in row.items() if value is not None} for row in rows]
-        rows = [row for row in rows if (row.keys() >= needed if needed else 2 * len(row) > len(wanted))]
+        rows = [row for row in rows if (row.keys() >= required if required else 2 * len(row) > len(wanted))]
         best = max(best, rows, key=lambda rows: sum(map(len, rows)))
     best = best[:most] if isinstance(most, int) and most > 0 else best
     missing = tuple(f"{path}.{name}" for name in wanted if not any(name in row for row in best))
@@ -104,9 +104,9 @@ def _fill_list(source: _Source, item: Mapping[str, Any], most: Any, path: str) -
 def _pick(name: str, schema: Mapping[str, Any], record: Record, base: str) -> Any:
     """Return the value with the label nearest to `name` that is of the type wanted; None for none."""
     called = terms(re.sub(r"[_-]+", " ", name))
-    fits = [(_fit(called, one.label), -at, one) for at, one in enumerate(record)]
-    for fit, _, one in sorted(fits, key=itemgetter(0, 1), reverse=True):
-        text = resolve_url(base, one.url) if called & _ADDRESSES and one.url else one.text
+    fits = [(_fit(called, labelled.label), -at, labelled) for at, labelled in enumerate(record)]
+    for fit, _, labelled in sorted(fits, key=itemgetter(0, 1), reverse=True):
+        text = resolve_url(base, labelled.url) if called & _ADDRESSES and labelled.url else labelled.text
         if not fit or (value := _convert(text, schema)) is not None:
             return value if fit else None
     return None
@@ -198,7 +198,7 @@ def _find_url(node: Node) -> str:
     return next((inner.url for inner in node.walk() if inner.url), "")
 
 
-def format_extracted(extracted: Extracted, room: int, here: str) -> tuple[str, ...]:
+def format_extracted(extracted: Extracted, room: int, page_url: str) -> tuple[str, ...]:
     """Write the missing names, then an item a line, as many as fit in `room` o200k tokens.
 
     The names of rows are written once, above the rows; addresses on the site of `here` are written as paths.
@@ -208,7 +208,7 @@ def format_extracted(extracted: Extracted, room: int, here: str) -> tuple[str, .
         return (*lines, "nothing on this page is labelled so; read or find shows what the page says")
     names, items = _split_names(extracted.value)
     lines += [json.dumps(names, ensure_ascii=False)] if names else []
-    site = "{0.scheme}://{0.netloc}/".format(urlsplit(here))
+    site = "{0.scheme}://{0.netloc}/".format(urlsplit(page_url))
     spent = sum(count(line) + 1 for line in lines) + count("… 1000 more of 1000: recall the record of this call")
     for place, item in enumerate(items):
         line = json.dumps(item, ensure_ascii=False).replace(f'"{site}', '"/')

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from urllib.parse import urlsplit
 
 from browser_agent.observation import Observation
-from browser_agent.observation.blocks import Block, Group, find_owners
+from browser_agent.observation.blocks import Block
 from browser_agent.observation.inline import REF, cut, first_mention, terms, trim_torn_ref
 from ctxfold.select import PAGE, Piece, score
 from ctxfold.select.pieces import words_of
@@ -71,7 +71,7 @@ def name_menu_lines(blocks: Sequence[Block]) -> tuple[str, ...]:
 
 
 def find_own(blocks: Sequence[Block], known: frozenset[str]) -> tuple[int, ...]:
-    """Return the places of the blocks that are not a known menu line; all if there are none."""
+    """Return the places of the blocks that are not a known menu line; all places if every block is one."""
     own = tuple(place for place, name in enumerate(name_menu_lines(blocks)) if name not in known)
     return own or tuple(range(len(blocks)))
 
@@ -85,9 +85,9 @@ _VALUE = re.compile(REF.pattern + r'(?: \([^()]*\))?(?: ?="[^"]*")?')
 def describe_changes(
     blocks: Sequence[Block], lines: frozenset[str], part: Sequence[Block] | None = None
 ) -> tuple[str, ...]:
-    """Return what is new on a page, or in a `part` of it, since it had these lines, and what is gone.
+    """Return the new lines of a page, or of a `part` of it, since it had these lines, and the lines that are gone.
 
-    A line that only has other values is new and not gone, nor is one whose elements are all in new lines.
+    A line that only has other values is new and not gone. A line is not gone if new lines have all its elements.
     """
     fresh = [block for block in (blocks if part is None else part) if block.text not in lines]
     changed = {_VALUE.sub("", block.text) for block in fresh}
@@ -104,6 +104,7 @@ def describe_changes(
 
 
 def _write_news(fresh: Sequence[Block]) -> Iterator[str]:
+    """Write new lines, each section title once above its lines."""
     section = ""
     for block in fresh:
         if block.section and block.section != section and not block.level:
@@ -148,8 +149,8 @@ _LEAD = 120
 _WHOLE = 0.55
 """A page that takes no more of the budget is shown whole."""
 _COMMON, _COMMON_ASKED = 0.5, 0.3
-"""The share of the budget that goes to what the page puts first; if the task asks for something, and the rest goes to
-that.
+"""The share of the budget for the parts that the page puts first; and if the task asks for something, which gets the
+rest.
 """
 _ASKED = 0.6
 """The rank, of 1, from which a block counts as asked for. On the 12 tasks of `tests.benchmarks.page_tasks`, all in 13
@@ -164,8 +165,6 @@ _ROWS, _FEWEST_ROWS, _ROWS_SHARE = 12, 4, 0.3
 """Rows of the page's main table that come first; the rows and the share of the main part from which a table is the main
 one.
 """
-_SMALL_TABLE = 12
-"""Rows of a table that is shown with its head or caption."""
 _START = 24
 """Characters by which a line on screen is known again."""
 _LEADING = 5
@@ -184,7 +183,7 @@ _NO_WORDS = re.compile(REF.pattern + r"|\b(?:button|link|checkbox|textbox)\b|[\W
 
 @dataclass(frozen=True, slots=True)
 class Interest:
-    """What a look is for: the `need` in words, starts of the lines `shown` on screen after a scroll, what was seen
+    """The purpose of a look: the `need` in words, starts of the lines `shown` on screen after a scroll, the lines seen
     `before`.
     """
 
@@ -194,7 +193,7 @@ class Interest:
 
 
 Pruned = tuple[tuple[str, ...], bool]
-"""The lines of a page to show, and whether any of them stands for a stretch that is cut."""
+"""The lines of a page to show, and whether any stretch of it is cut."""
 
 
 def prune(blocks: Sequence[Block], interest: Interest, budget: int, page_of: Callable[[int], int]) -> Pruned:
@@ -206,18 +205,17 @@ def prune(blocks: Sequence[Block], interest: Interest, budget: int, page_of: Cal
     ranks = rank_blocks(blocks, interest.need)
     rows = _find_main_rows(blocks)
     points = _count_points(blocks, ranks, rows, interest)
-    texts = _shorten_texts(blocks, ranks, interest.need, budget)
+    texts = _cut_texts(blocks, ranks, interest.need, budget)
     costs = [count(text) + 1 for text in texts]
     if sum(costs) <= budget * _WHOLE and None not in points:
         return _lay_out(blocks, texts, set(range(len(blocks))), page_of)
-    asked = _add_rows(blocks, {place for place, rank in enumerate(ranks) if rank >= _ASKED})
+    asked = {place for place, rank in enumerate(ranks) if rank >= _ASKED}
     asked.update(rows if interest.need else ())
     order = sorted((-worth, place) for place, worth in enumerate(points) if worth is not None)
     chosen = _choose([place for _, place in order], costs, budget, asked)
-    owners = find_owners(blocks)
     while True:
-        shown = {*chosen, *(owner for place in chosen if (owner := owners[place]) is not None)}
-        pruned = _lay_out(blocks, texts, _close_small_gaps(shown, costs), page_of)
+        shown = {*chosen, *(owner for place in chosen if (owner := blocks[place].owner) is not None)}
+        pruned = _lay_out(blocks, texts, shown, page_of)
         over = count("\n".join(pruned[0])) - budget
         if over <= 0 or not chosen:
             return pruned
@@ -226,8 +224,8 @@ def prune(blocks: Sequence[Block], interest: Interest, budget: int, page_of: Cal
 
 
 def _choose(order: Sequence[int], costs: Sequence[int], budget: int, asked: set[int]) -> list[int]:
-    """Return the first places of an order that fit the budget, in that order. A block splits or closes a gap, whose
-    marker costs too. What is not asked for gets a share of the budget.
+    """Return the first places of an order that fit the budget, in that order. A block splits or closes a gap, and
+    the marker of a gap costs too. Blocks that are not asked for get a share of the budget.
     """
     chosen: list[int] = []
     taken: set[int] = set()
@@ -287,44 +285,27 @@ def _find_main_rows(blocks: Sequence[Block]) -> list[int]:
     return most if len(most) >= max(_FEWEST_ROWS, sum(one.region in MAIN for one in blocks) * _ROWS_SHARE) else []
 
 
-def _add_rows(blocks: Sequence[Block], places: set[int]) -> set[int]:
-    """Return places and the rows of each small table if its head or caption is among them."""
-    tables: dict[Group, list[int]] = {}
-    for place, block in enumerate(blocks):
-        if block.group is not None and block.group.kind == "row":
-            tables.setdefault(block.group, []).append(place)
-    for group, rows in tables.items():
-        heads = {place for place in rows if blocks[place].head} | ({rows[0] - 1} if group.name else set())
-        if len(rows) <= _SMALL_TABLE + 1 and places & heads:
-            places = places.union(rows)
-    return places
-
-
-def _close_small_gaps(taken: set[int], costs: Sequence[int]) -> set[int]:
-    """Return places and each gap between them that costs no more than its marker."""
-    filled, gap = set(taken), list[int]()
-    for place in range(len(costs)):
-        if place in taken:
-            filled.update(gap if sum(costs[one] for one in gap) <= _GAP else ())
-            gap = []
-        else:
-            gap.append(place)
-    return filled
-
-
 def _lay_out(blocks: Sequence[Block], texts: Sequence[str], taken: set[int], page_of: Callable[[int], int]) -> Pruned:
+    """Write the places that are taken, and describe each stretch between them; a stretch as short as that is shown."""
     lines: list[str] = []
+    is_cut = False
     for is_taken, run in groupby(range(len(blocks)), key=taken.__contains__):
         places = list(run)
-        if is_taken:
-            lines += [indent(blocks[place], texts[place]) for place in places]
+        own = [indent(blocks[place], texts[place]) for place in places]
+        if is_taken or _costs_at_most(own, _GAP):
+            lines += own
         else:
             lines.append(_describe_gap([blocks[place] for place in places], page_of(places[0])))
-    return tuple(lines), len(taken) < len(blocks)
+            is_cut = True
+    return tuple(lines), is_cut
+
+
+def _costs_at_most(lines: Sequence[str], room: int) -> bool:
+    return len(lines) < room and sum(count(line) + 1 for line in lines) <= room
 
 
 def _describe_gap(gap: Sequence[Block], page: int) -> str:
-    """Say what a stretch that is cut holds, and where it is read: rows of one table or list, else lines, links and
+    """Describe a stretch that is cut, and say where it is read: rows of one table or list, else lines, links and
     controls; with its headings.
     """
     headings = [block for block in gap if block.level]
@@ -346,17 +327,17 @@ def list_some(names: Sequence[str]) -> str:
     return "; ".join(names[:_CUT_HEADINGS]) + more
 
 
-def _shorten_texts(blocks: Sequence[Block], ranks: Sequence[float], need: str, budget: int) -> list[str]:
+def _cut_texts(blocks: Sequence[Block], ranks: Sequence[float], need: str, budget: int) -> list[str]:
     """Return the text of each block: all of it if the page fits the budget, else no more than one line may cost."""
     room = budget
     for block in blocks:
         room -= count(block.text) + 1 if room > 0 else 0
     if room >= 0:
         return [block.text for block in blocks]
-    return [_shorten_text(block, need if rank >= _ASKED else "") for block, rank in zip(blocks, ranks, strict=True)]
+    return [_cut_text(block, need if rank >= _ASKED else "") for block, rank in zip(blocks, ranks, strict=True)]
 
 
-def _shorten_text(block: Block, need: str) -> str:
+def _cut_text(block: Block, need: str) -> str:
     """Return a block's text; of a long text its beginning, or the part that holds the need, and where the rest is."""
     text = cut_around(block.text, terms(need), _LONG_ASKED if need or block.controls > 1 else _LONG)
     return text if text == block.text else f"{text}(cut: read {f'[{block.ref}]' if block.ref else 'the page'})"

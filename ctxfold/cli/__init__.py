@@ -47,9 +47,11 @@ class _Commands(click.Group):
     """The command group; entry points are its members."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        """The names of all commands."""
         return sorted(_list_entries())
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """Import a command. Raises BrokenInstall: it does not load."""
         entry = _list_entries().get(cmd_name)
         if entry is None:
             return None
@@ -67,6 +69,7 @@ class _Commands(click.Group):
 
 @cache
 def _list_entries() -> dict[str, EntryPoint]:
+    """The entry points of all commands, by name."""
     return {entry.name: entry for entry in entry_points(group=GROUP)}
 
 

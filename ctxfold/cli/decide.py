@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ctxfold.cli.options import Answer, format_place, model_option, session_command, show_note
+from ctxfold.cli.options import Printout, format_place, model_option, session_command, show_note
 from ctxfold.errors import InputError
 
 if TYPE_CHECKING:
     from ctxfold import Event, Session
     from ctxfold.session.branches import Move, Wish
-    from ctxfold.workspace import Action
 
 
 def ask_decider(model: str | None, decision: str, session: Session, *arguments: object) -> Any:
@@ -42,7 +41,7 @@ _query_option = click.option("--query", metavar="MESSAGE", help="List the branch
 @model_option
 def branch(
     session: Session, name: str | None, at: str | None, query: str | None, action: Wish | None, model: str | None
-) -> Answer:
+) -> Printout:
     """Make a branch of a session, called NAME.
 
     The new branch keeps the path up to a step and copies nothing; `ctxfold switch` goes back, `ctxfold undo` takes the
@@ -57,7 +56,7 @@ def branch(
 @session_command
 @click.argument("name", required=False)
 @_query_option
-def switch(session: Session, name: str | None, query: str | None) -> Answer:
+def switch(session: Session, name: str | None, query: str | None) -> Printout:
     """Go to the branch NAME of a session, whatever its topic.
 
     What is recorded and shown next is of that branch; `ctxfold tree` shows them all.
@@ -69,25 +68,19 @@ def switch(session: Session, name: str | None, query: str | None) -> Answer:
 
 _SAID = 80
 """Characters of a branch's last message that a line shows."""
-_DONE: dict[Action, str] = {
-    "continue": "nothing moved",
-    "create": "new branch",
-    "switch": "switched",
-    "new_topic": "new topic",
-    "rename": "renamed",
-}
+_DONE = {"continue": "nothing moved", "create": "new branch", "switch": "switched", "rename": "renamed"}
 
 
-def _describe_move(session: Session, move: Move) -> Answer:
-    """The branches that were ranked, what was done, and where the session is now."""
+def _describe_move(session: Session, move: Move) -> Printout:
+    """The branches that were ranked, the move, and where the session is now."""
     lines = []
     for ranked in move.ranked:
         said = ranked.said if len(ranked.said) <= _SAID else f"{ranked.said[:_SAID]}…"
         lines.append(f"{ranked.score:.2f}  {ranked.name}  {said}")
     why = f" ({move.reason})" if move.reason else ""
-    lines.append(f"{_DONE[move.action]}{why}: {format_place(move.branch, move.tip, move.topic)}")
+    lines.append(f"{_DONE.get(move.action, 'new topic')}{why}: {format_place(move.branch, move.tip, move.topic)}")
     notes = [f"to go to another: ctxfold switch {session.name} NAME"] if move.ranked else []
-    return Answer(move, lines, notes=notes)
+    return Printout(move, lines, notes=notes)
 
 
 @session_command
@@ -95,7 +88,7 @@ def _describe_move(session: Session, move: Move) -> Answer:
 @click.option("--need", metavar="WORDS", help="What is wanted; the to-do and the latest message if not said.")
 @click.option("--budget", type=int, default=400, show_default=True, metavar="TOKENS", help="The most all may cost.")
 @model_option
-def extract(session: Session, refs: tuple[str, ...], need: str | None, budget: int, model: str | None) -> Answer:
+def extract(session: Session, refs: tuple[str, ...], need: str | None, budget: int, model: str | None) -> Printout:
     """Put exact lines of the log at the end of the view, and print them.
 
     Refs such as s12:40-80 choose lines; with none, those that serve the to-do, the latest message and the constraints
@@ -108,9 +101,7 @@ def extract(session: Session, refs: tuple[str, ...], need: str | None, budget: i
     notes = [f"{number} {what}" for what, number in extraction.counts]
     if not extraction.extracts:
         notes.append(f"nothing in {session.name} serves that: try other words, or a ref")
-    return Answer(
-        extraction, text="".join(f"{found.ref}\n{found.text}\n" for found in extraction.extracts), notes=notes
-    )
+    return Printout(extraction, text="".join(f"{line.ref}\n{line.text}\n" for line in extraction.extracts), notes=notes)
 
 
 @session_command
@@ -118,7 +109,7 @@ def extract(session: Session, refs: tuple[str, ...], need: str | None, budget: i
 @click.option("--last", metavar="STEP", help="The last step; the latest if not said.")
 @click.option("--summary", metavar="TEXT", help="What replaces the steps, if you write it yourself.")
 @model_option
-def fold(session: Session, first: str | None, last: str | None, summary: str | None, model: str | None) -> Answer:
+def fold(session: Session, first: str | None, last: str | None, summary: str | None, model: str | None) -> Printout:
     """Fold steps of a session into one block.
 
     The view keeps the user's words, and facts that later steps refer to, next to the summary. The log keeps everything,
@@ -133,25 +124,21 @@ def fold(session: Session, first: str | None, last: str | None, summary: str | N
     start, end = (None if step is None else parse_step(step) for step in (first, last))
     tile = ask_decider(model, "fold", session, start, end) if summary is None else session.fold(summary, start, end)
     notes = [f"not in the log, and marked so: {name_marks(tile.marks)}"] if tile.marks else []
-    return Answer(
-        tile, [f"{tile.id} stands for {spans(tile.steps)}: {tile.tokens:,} tokens, raw {tile.raw:,}"], notes=notes
-    )
-
-
-_OPERATORS = (
-    "state_abstract, noise_filter, fact_rectify, path_prune, cognitive_boosting or attention_anchor; "
-    "auto lets the router choose, or none."
-)
+    line = f"{tile.id} stands for {spans(tile.steps)}: {tile.tokens:,} tokens, raw {tile.raw:,}"
+    return Printout(tile, [line], notes=notes)
 
 
 @session_command
-@click.option("--operator", default="auto", show_default=True, metavar="NAME", help=_OPERATORS)
+@click.option(
+    "--operator", default="auto", show_default=True, metavar="NAME", help="Which one; auto lets the router choose."
+)
 @click.option("--text", help="What the operator puts in place; the embedded rules write it if not said.")
 @model_option
 @click.option("--dry-run", is_flag=True, help="Only show what would change.")
-def refactor(session: Session, operator: str, text: str | None, model: str | None, dry_run: bool) -> Answer:
+def refactor(session: Session, operator: str, text: str | None, model: str | None, dry_run: bool) -> Printout:
     """Mend the view of a session that went bad.
 
+    The operators are state_abstract, noise_filter, fact_rectify, path_prune, cognitive_boosting and attention_anchor.
     The log keeps everything; `ctxfold undo` takes a refactoring back. What does not pass its checks is not applied: the
     command ends with 1 and says why. Without a model the router looks for exact repetition and the high-water mark
     alone, and leaves a healthy history as it is.
@@ -167,12 +154,12 @@ def refactor(session: Session, operator: str, text: str | None, model: str | Non
         raise InputError("a model writes its own text: leave --text and --dry-run out, or leave --model out")
     value = {**asdict(done), "diff": done.diff, "dry_run": dry_run}
     if done.operator == "none":
-        return Answer(value, [f"left alone: {done.reason}"])
+        return Printout(value, [f"left alone: {done.reason}"])
     if done.refused:
-        return Answer(value, notes=[f"{done.operator} refused, nothing changed: {done.why}"], code=1)
+        return Printout(value, notes=[f"{done.operator} refused, nothing changed: {done.why}"], code=1)
     before, after = done.tokens
     what = f"{'would apply' if dry_run else 'applied'} {done.operator}: {done.why}"
-    return Answer(value, [f"{what}; view {before:,} tokens before, {after:,} after"], text=f"{done.diff}\n")
+    return Printout(value, [f"{what}; view {before:,} tokens before, {after:,} after"], text=f"{done.diff}\n")
 
 
 @session_command
@@ -184,7 +171,7 @@ def refactor(session: Session, operator: str, text: str | None, model: str | Non
 @click.option("--drop", multiple=True, metavar="ID[=REF]", help="Drop an item, with the ref of the user's words.")
 @click.option("--constraint", multiple=True, metavar="[ID=]TEXT", help="Add what must hold; ID=TEXT replaces one.")
 @click.option("--decision", multiple=True, metavar="[ID=]TEXT", help="Add what was decided; ID= lifts one.")
-def todo(session: Session, plan: bool, model: str | None, summary: str | None, **entries: tuple[str, ...]) -> Answer:
+def todo(session: Session, plan: bool, model: str | None, summary: str | None, **entries: tuple[str, ...]) -> Printout:
     """Show and change a session's to-do, constraints and decisions.
 
     Entries are never deleted; `ctxfold undo` takes a change back.
@@ -215,7 +202,7 @@ def todo(session: Session, plan: bool, model: str | None, summary: str | None, *
         for name, state, text, refs in rows
     ]
     nothing = f"nothing is written for {session.name}: give --add, --constraint or --decision with its words"
-    return Answer(intent, lines, notes=[] if rows else [nothing])
+    return Printout(intent, lines, notes=[] if rows else [nothing])
 
 
 def _close_item(entry: str, state: str) -> dict[str, str]:
@@ -225,13 +212,13 @@ def _close_item(entry: str, state: str) -> dict[str, str]:
 
 
 @session_command
-def redo(session: Session) -> Answer:
+def redo(session: Session) -> Printout:
     """Void the last undo of a session, so that its decision holds again."""
     return _describe_event(session, "redone", session.redo())
 
 
 @session_command
-def undo(session: Session) -> Answer:
+def undo(session: Session) -> Printout:
     """Void the newest decision of a session, such as a fold or a fork.
 
     Records always stay: folded steps come back in full, and a branch that was made is kept. Undo again to go one
@@ -240,10 +227,10 @@ def undo(session: Session) -> Answer:
     return _describe_event(session, "undone", session.undo())
 
 
-def _describe_event(session: Session, done: str, event: Event) -> Answer:
+def _describe_event(session: Session, done: str, event: Event) -> Printout:
     """The decision that was undone or redone, and where the session is now."""
     notes = []
     if event.kind == "moved" and not event.standing:
         way_back = f"ctxfold switch {session.name} {event.branch}"
         notes.append(f"{event.branch} stays, with what was recorded on it: {way_back}")
-    return Answer(event, [f"{done}: {event.about}; {format_place(session.branch_name, session.tip)}"], notes=notes)
+    return Printout(event, [f"{done}: {event.about}; {format_place(session.branch_name, session.tip)}"], notes=notes)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from importlib.metadata import entry_points
 from pathlib import Path
 
-from ctxfold.cli.options import Answer, data_command
+from ctxfold.cli.options import Printout, data_command
 from ctxfold.config import EXPLORER, ROLES, Role, default_store, endpoint, max_cost, role_setting, settings_file
 from ctxfold.errors import CtxfoldError
 from ctxfold.store import is_there, open_store
@@ -78,9 +78,8 @@ def _check_store(named: str | None) -> HealthCheck:
     except CtxfoldError as error:
         return HealthCheck("store", False, str(error), "set CTXFOLD_HOME to a folder of yours, or move that file away")
     fact += " still holds bytes of what was redacted or deleted: another process is at work in it, or the disk is full"
-    return HealthCheck(
-        "store", False, fact, "wait for that process or end it, or free some space; then run `ctxfold doctor` again"
-    )
+    fix = "wait for that process or end it, or free some space; then run `ctxfold doctor` again"
+    return HealthCheck("store", False, fact, fix)
 
 
 def _check_place(store: Path) -> HealthCheck:
@@ -159,7 +158,7 @@ def _check_endpoint(url: str, source: str) -> HealthCheck:
 
 
 @data_command
-def doctor(store: str | None) -> Answer:
+def doctor(store: str | None) -> Printout:
     """Say what works on this machine, and the fix for what does not.
 
     Ends with 3 where something required is missing. The store loses the bytes of redacted or deleted text that were
@@ -172,7 +171,7 @@ def doctor(store: str | None) -> Answer:
         mark = "ok" if check.ok else "FAIL" if check.required else "-"
         lines.append(f"{mark:<6}{check.name:<10}{check.fact}")
         lines += [f"{INDENT}{check.fix}"] if check.fix else []
-    return Answer({"ok": works, "checks": checks}, lines, code=0 if works else 3)
+    return Printout({"ok": works, "checks": checks}, lines, code=0 if works else 3)
 
 
 INDENT = " " * 16

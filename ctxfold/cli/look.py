@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ctxfold.cli.options import Answer, budget_option, format_table, format_time, is_terminal, session_command
+from ctxfold.cli.options import Printout, budget_option, format_table, format_time, is_terminal, session_command
 from ctxfold.errors import InputError
 from ctxfold.text.words import counted
 from ctxfold.workspace import spans
@@ -22,7 +22,7 @@ _SHOWN = ("text", "messages", "stable", "tokens", "refs", "budget", "unfolded")
 
 @session_command
 @budget_option
-def context(session: Session, budget: int) -> Answer:
+def context(session: Session, budget: int) -> Printout:
     """Print a session's context as a model would read it.
 
     The view never takes more than its budget: longer text is shortened and carries a ref to the whole. Looking changes
@@ -31,7 +31,7 @@ def context(session: Session, budget: int) -> Answer:
     view = session.view(budget, fill=True)
     value = {name: getattr(view, name) for name in _SHOWN}
     cost = f"tokens: view {view.tokens:,} of {view.budget:,}, raw {view.unfolded:,}"
-    return Answer(value, text=f"{view.text}\n", notes=[cost] if is_terminal() else [])
+    return Printout(value, text=f"{view.text}\n", notes=[cost] if is_terminal() else [])
 
 
 _limit = click.IntRange(min=1)
@@ -39,7 +39,7 @@ _limit = click.IntRange(min=1)
 
 @session_command
 @click.option("--limit", type=_limit, default=50, show_default=True, metavar="N", help="How many, the newest.")
-def log(session: Session, limit: int) -> Answer:
+def log(session: Session, limit: int) -> Printout:
     """List what was recorded and decided in a session, the oldest first.
 
     Each line shows the first message or call of an event and how many records came with it, or a decision with its
@@ -59,7 +59,7 @@ def log(session: Session, limit: int) -> Answer:
         )
         for event in events
     ]
-    return Answer(events, format_table(["event", "time", "branch", "steps", "raw", "what"], rows))
+    return Printout(events, format_table(["event", "time", "branch", "steps", "raw", "what"], rows))
 
 
 def _describe(event: Event) -> str:
@@ -87,7 +87,7 @@ ADDRESS = re.compile(r"s\d[\d.:s-]*|b\d+")
 @click.option("--limit", type=_limit, default=5, show_default=True, metavar="N", help="How many hits a search gives.")
 @click.option("--skip", type=click.IntRange(min=0), default=0, metavar="N", help="How many better hits to leave out.")
 @click.option("--raw", is_flag=True, help="The bytes of a page, not the form in which it reads.")
-def recall(session: Session, what: tuple[str, ...], limit: int, skip: int, raw: bool) -> Answer:
+def recall(session: Session, what: tuple[str, ...], limit: int, skip: int, raw: bool) -> Printout:
     """Print the exact text behind a ref, or search the log for words.
 
     A ref (s12, s12.2, s12.2:40-80, s4-s9, b7) prints the recorded bytes and nothing else; a page is printed as readable
@@ -103,27 +103,24 @@ def recall(session: Session, what: tuple[str, ...], limit: int, skip: int, raw: 
         recalled = session.recall(query, reading=not raw)
         as_page = recalled.derived and recalled.origin == "page"
         notes = [f"{recalled.ref} as the page reads; --raw gives its bytes"] if as_page else []
-        return Answer(recalled, text=recalled.text, notes=notes)
+        return Printout(recalled, text=recalled.text, notes=notes)
     hits = session.recall(query=query, limit=limit, skip=skip)
     after = f" beyond the best {skip}" if skip else ""
-    nothing = (
-        f"nothing found{after}: all records of {session.name}, on every branch, were searched for {query!r}; "
-        f"try other words, or see what there is with `ctxfold log {session.name}`"
-    )
+    nothing = f"nothing found{after} in any record of {session.name} for {query!r}: try other words, or `ctxfold log`"
     lines = [f"{hit.ref}  {join_lines(hit.text)}" for hit in hits]
-    return Answer(hits, lines, notes=[] if hits else [nothing], code=int(not hits))
+    return Printout(hits, lines, notes=[] if hits else [nothing], code=int(not hits))
 
 
 @session_command
-def tree(session: Session) -> Answer:
-    """Show a session's topics, their branches and what is folded on each.
+def tree(session: Session) -> Printout:
+    """Show a session's topics, their branches and the folds on each.
 
     An asterisk marks the current branch. Each branch lists its own steps and the step it forks from, then the number of
     steps that lead to its end, and their tokens: raw as they were recorded, cover with each fold in place of its steps.
     """
     topics = session.tree()
     lines = [line for topic in topics for line in (f"topic {topic.name}", *_draw_branches(topic, ""))]
-    return Answer({"current": session.branch_name, "topics": topics}, lines)
+    return Printout({"current": session.branch_name, "topics": topics}, lines)
 
 
 def _draw_branches(topic: Topic, origin: str, lead: str = "") -> list[str]:

@@ -34,7 +34,7 @@ budget_option: Decorator = click.option(
 )
 
 
-def model_option(function: Callable[..., Answer]) -> Callable[..., Answer]:
+def model_option(function: Callable[..., Printout]) -> Callable[..., Printout]:
     """Add `--model` and `--endpoint` to a command, which receives both as `model`: the name, then `@`
     and the server.
     """
@@ -42,7 +42,7 @@ def model_option(function: Callable[..., Answer]) -> Callable[..., Answer]:
     @click.option("--model", metavar="NAME", help="Who decides: claude-…, PROVIDER:NAME, script:FILE.")
     @click.option("--endpoint", metavar="URL", help="The server of the model, if not its provider's.")
     @wraps(function)
-    def run(*given: Any, model: str | None, endpoint: str | None, **options: Any) -> Answer:
+    def run(*given: Any, model: str | None, endpoint: str | None, **options: Any) -> Printout:
         if endpoint is not None and model is None:
             raise InputError("--endpoint is where a model is asked: name that with --model")
         return function(*given, model=model if endpoint is None else f"{model}@{endpoint}", **options)
@@ -62,7 +62,7 @@ def choose_model(model: str | None, dollars: float | None, helping: Roles, what:
     return chosen
 
 
-class Answer(NamedTuple):
+class Printout(NamedTuple):
     """What a command prints: with `--json` the `value`; else the `lines`, with controls escaped, and the `text`, byte
     for byte, on standard output, then the `notes` on standard error. `code` is the exit code.
     """
@@ -74,22 +74,22 @@ class Answer(NamedTuple):
     code: int = 0
 
 
-def data_command(function: Callable[..., Answer]) -> click.Command:
-    """Make a command of a function that returns an Answer: add `--json` and `--store`, and print the answer."""
+def data_command(function: Callable[..., Printout]) -> click.Command:
+    """Make a command of a function that returns a Printout: add `--json` and `--store`, and print what it returns."""
 
     @wraps(function)
     def run(as_json: bool, **options: Any) -> int:
-        answer = function(**options)
+        printout = function(**options)
         if as_json:
-            print_json(answer.value)
-            return answer.code
-        for line in answer.lines:
+            print_json(printout.value)
+            return printout.code
+        for line in printout.lines:
             click.echo(escape_controls(line))
-        if answer.text:
-            _print_exactly(answer.text)
-        for note in answer.notes:
+        if printout.text:
+            _print_exactly(printout.text)
+        for note in printout.notes:
             click.echo(escape_controls(note), err=True)
-        return answer.code
+        return printout.code
 
     own = run.__dict__.pop("__click_params__", [])
     json_option(store_option(run))
@@ -107,11 +107,11 @@ def _print_exactly(text: str) -> None:
     sys.stdout.buffer.flush()
 
 
-def session_command(function: Callable[..., Answer]) -> click.Command:
+def session_command(function: Callable[..., Printout]) -> click.Command:
     """Make a command on one existing session: like `data_command`, with SESSION, which is opened for the function."""
 
     @wraps(function)
-    def run(session: str, store: str | None, **options: Any) -> Answer:
+    def run(session: str, store: str | None, **options: Any) -> Printout:
         with open_existing(session, store) as opened:
             return function(opened, **options)
 
@@ -169,6 +169,7 @@ def format_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> li
     widths = [max(map(cell_len, column)) for column in zip(*cells, strict=True)]
 
     def align(name: str, cell: str, width: int) -> str:
+        """Fill a cell up to the width of its column."""
         blanks = " " * (width - cell_len(cell))
         return blanks + cell if name in NUMBERS else cell + blanks
 

@@ -10,14 +10,13 @@ from dataclasses import replace
 from importlib.resources import files
 from itertools import accumulate
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import click
 from jinja2 import Environment, StrictUndefined
 
-from ctxfold.cli.options import BUDGET, Answer, budget_option, data_command, open_existing, session_argument
+from ctxfold.cli.options import BUDGET, Printout, budget_option, data_command, open_existing, session_argument
 from ctxfold.errors import InputError
-from ctxfold.log import Step
 from ctxfold.session.branches import Topic, read_tree
 from ctxfold.session.commits import head_of, state_of
 from ctxfold.session.handle import Handle
@@ -30,7 +29,7 @@ from ctxfold.store.tables import State, StoredRecord
 from ctxfold.text.words import counted
 from ctxfold.tokens import Budget
 from ctxfold.view.render import render
-from ctxfold.workspace import Tile, spans
+from ctxfold.workspace import spans
 
 _folder = click.Path(exists=True, file_okay=False, path_type=Path)
 
@@ -40,7 +39,7 @@ _folder = click.Path(exists=True, file_okay=False, path_type=Path)
 @click.option("--out", type=click.Path(path_type=Path), metavar="FILE", help="Where to; SESSION.html if not said.")
 @click.option("--screenshots", type=_folder, metavar="FOLDER", help="Other pictures, named after their steps: s12.png.")
 @budget_option
-def report(session: str, out: Path | None, screenshots: Path | None, budget: int, store: str | None) -> Answer:
+def report(session: str, out: Path | None, screenshots: Path | None, budget: int, store: str | None) -> Printout:
     """Write a session as one HTML file: its branches, the cost of its views, each step and block.
 
     The file works offline. It holds everything recorded: treat it like the session. An existing file is replaced.
@@ -50,35 +49,23 @@ def report(session: str, out: Path | None, screenshots: Path | None, budget: int
     written = report_session(session, file, store, budget, screenshots)
     size = file.stat().st_size
     facts = {"file": str(file), "steps": written.steps, "branches": len(written.chapters), "bytes": size}
-    return Answer(facts, [f"{file}: {counted(written.steps, 'step')}, {size:,} bytes"])
+    return Printout(facts, [f"{file}: {counted(written.steps, 'step')}, {size:,} bytes"])
 
 
-class StepShown(NamedTuple):
-    """A step with its title, its records and their texts, the blocks it is folded in, and a picture as a data URL
-    (empty: none).
-    """
-
-    step: Step
-    title: str
-    records: Sequence[tuple[StoredRecord, str]]
-    blocks: Sequence[str]
-    picture: str
-
-
-class Chapter(NamedTuple):
-    """A branch with the steps and blocks that no older branch has."""
-
-    topic: str
-    branch: str
-    current: bool
-    forked_at: int
-    steps: Sequence[StepShown]
-    tiles: Sequence[Tile]
+Chapter = dict[str, Any]
+"""A branch as the template takes it: its topic, name, fork, steps and tiles. Each step has its title, its records with
+their texts, the blocks it is folded in, and a picture as a data URL (empty: none).
+"""
 
 
 class Report(NamedTuple):
-    """The content of a page: `raw` is the cost of all steps, `view` that of the session's view now, and `curve` has,
-    for some steps, their number, the cost of the log up to them and of the view at them, all in o200k tokens.
+    """The content of a page.
+
+    Attributes:
+        raw: the cost of all steps, in o200k tokens.
+        view: the cost of the session's view now.
+        curve: of some steps, their number, the cost of the log up to them, and the cost of the view at them.
+        chapters: each branch with the steps and tiles that no older branch has, for the template.
     """
 
     name: str
@@ -113,11 +100,11 @@ def report_session(
         name: the session's name.
         file: the file to write; an existing one is replaced.
         store: the store, as in `Session.open`.
-        budget: tokens of the views whose cost is drawn.
+        budget: tokens of the views that the curve is drawn from.
         pictures: a folder of screenshots named after their steps, `s12.png`; None for those kept with the store.
 
-    Raises: UnknownSession: there is no such session. SessionNameError: not a session name. InputError: the file cannot
-        be written. StoreError: the store cannot be used. BudgetError: a budget below the least.
+    Raises: UnknownSession: the store has none of that name. SessionNameError: not a session name. InputError: the file
+        cannot be written. StoreError: the store cannot be used. BudgetError: a budget below the least.
     """
     limit, place = Budget.of(budget), check_path(file)
     with open_store_at(store) as opened, opened.reading() as tx:
@@ -162,16 +149,17 @@ def _gather_chapters(tx: Reading, session: int, current: int, pictures: Path | N
         for record in tx.log.records(session, list(records)):
             records[record.step].append((record, tx.log.text(record.entry)))
         steps = [
-            StepShown(
-                step,
-                sum_up([(record.kind, text) for record, text in records[step.n]]),
-                records[step.n],
-                [tile.id for tile in tiles if step.n in tile.steps],
-                _read_picture(pictures, step.n),
-            )
+            {
+                "step": step,
+                "title": sum_up([(record.kind, text) for record, text in records[step.n]]),
+                "records": records[step.n],
+                "blocks": [tile.id for tile in tiles if step.n in tile.steps],
+                "picture": _read_picture(pictures, step.n),
+            }
             for step in own
         ]
-        yield Chapter(topics[head.topic], head.name, head.id == current, forked_at, steps, tiles)
+        where = {"topic": topics[head.topic], "branch": head.name, "current": head.id == current}
+        yield {**where, "forked_at": forked_at, "steps": steps, "tiles": tiles}
 
 
 def _read_picture(folder: Path | None, step: int) -> str:

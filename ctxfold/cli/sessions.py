@@ -8,15 +8,14 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
-from functools import reduce
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from ctxfold.cli.options import (
-    Answer,
-    Decorator,
+    Printout,
     confirm,
     data_command,
     format_table,
@@ -36,20 +35,20 @@ if TYPE_CHECKING:
 
 
 @data_command
-def list_sessions(store: str | None) -> Answer:
+def list_sessions(store: str | None) -> Printout:
     """List the sessions, the last used first."""
     import ctxfold
 
     infos = ctxfold.sessions(store)
     if not infos:
-        return Answer([], notes=["no session yet: `ctxfold demo` or `ctxfold record` makes one"])
+        return Printout([], notes=["no session yet: `ctxfold demo` or `ctxfold record` makes one"])
     rows = [(info.name, info.steps, info.branches, format_time(info.updated), info.bytes, info.goal) for info in infos]
-    return Answer(infos, format_table(["session", "steps", "branches", "updated", "bytes", "goal"], rows))
+    return Printout(infos, format_table(["session", "steps", "branches", "updated", "bytes", "goal"], rows))
 
 
 @data_command
 @session_argument
-def show(session: str, store: str | None) -> Answer:
+def show(session: str, store: str | None) -> Printout:
     """Show one session: its goal, size, branches and tokens.
 
     `raw tokens` is the cost of the branch's steps as they were recorded; `view tokens` is the cost of the view within
@@ -64,14 +63,14 @@ def show(session: str, store: str | None) -> Answer:
     facts = {**asdict(info), "branch": branch, "tip": tip, **costs}
     shown = facts | {"tip": f"s{tip}", "created": format_time(info.created), "updated": format_time(info.updated)}
     texts = {name: f"{value:,}" if isinstance(value, int) else " ".join(value.split()) for name, value in shown.items()}
-    return Answer(facts, [f"{name.replace('_', ' '):<16}{text}" for name, text in texts.items()])
+    return Printout(facts, [f"{name.replace('_', ' '):<16}{text}" for name, text in texts.items()])
 
 
 @data_command
 @session_argument
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path), required=False)
 @click.option("--force", is_flag=True, help="Write over a file that is there.")
-def export(session: str, file: Path | None, force: bool, store: str | None) -> Answer:
+def export(session: str, file: Path | None, force: bool, store: str | None) -> Printout:
     """Write a session to a file, SESSION.jsonl if none is named.
 
     The file holds everything: the log, the folds, the branches. `ctxfold sessions import` reads it back.
@@ -83,40 +82,41 @@ def export(session: str, file: Path | None, force: bool, store: str | None) -> A
         raise InputError(f"{target} is there already: name another file, or add --force")
     open_existing(session, store).close()
     ctxfold.export_session(session, target, store=store)
-    return Answer({"session": session, "file": str(target)}, notes=[f"wrote {session} to {target}"])
-
-
-_TRANSCRIPT: tuple[Decorator, ...] = (
-    click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path), required=False),
-    click.option("--from", "host", metavar="HOST", help="Who wrote it: claude-code, codex, gemini, opencode or pi."),
-    click.option("--latest", is_flag=True, help="With --from: the transcript that was written to last."),
-    click.option("--name", metavar="SESSION", help="The session's name; the file's or its host's own if not said."),
-)
+    return Printout({"session": session, "file": str(target)}, notes=[f"wrote {session} to {target}"])
 
 
 def transcript_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add FILE, `--from`, `--latest` and `--name` to a command."""
-    return reduce(lambda made, option: option(made), reversed(_TRANSCRIPT), command)
-
-
-def find_transcript(host: str, file: Path | None, latest: bool) -> tuple[Transcript, str]:
-    """Find the transcript that a command's options name, and the name of its session. Raises InputError: an unknown
-    host, no file, or both a file and `--latest`.
+    """Add FILE, `--from`, `--latest` and `--name` to a command. It receives the session's `name` and its `source`: a
+    transcript with `--from`, else the file. Raises InputError: an unknown host, no file, or a file and `--latest`.
     """
-    from ctxfold.messages.files import Transcript
-    from ctxfold.messages.hosts import HOSTS, find_latest, name_conversation
 
-    if host not in HOSTS:
-        raise InputError(f"no host {host!r} whose transcripts can be read: {', '.join(HOSTS)}")
-    if (file is None) != latest:
-        raise InputError("give the transcript's file, or --latest")
-    path = file or find_latest(HOSTS[host], Path.home(), os.environ.get(HOSTS[host].variable))
-    return Transcript(HOSTS[host], path), name_conversation(host, path.stem)
+    @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path), required=False)
+    @click.option("--from", "host", metavar="HOST", help="Who wrote it: claude-code, codex, gemini, opencode or pi.")
+    @click.option("--latest", is_flag=True, help="With --from: the transcript that was written to last.")
+    @click.option("--name", metavar="SESSION", help="The session's name; the file's or its host's own if not said.")
+    @wraps(command)
+    def run(file: Path | None, host: str | None, latest: bool, name: str | None, **options: Any) -> Any:
+        from ctxfold.messages.files import Transcript
+        from ctxfold.messages.hosts import HOSTS, find_latest, name_conversation
+
+        if host is None:
+            if latest:
+                raise InputError("--latest needs --from HOST")
+            return command(source=file, name=name, **options)
+        if host not in HOSTS:
+            raise InputError(f"no host {host!r} whose transcripts can be read: {', '.join(HOSTS)}")
+        if (file is None) != latest:
+            raise InputError("give the transcript's file, or --latest")
+        path = file or find_latest(HOSTS[host], Path.home(), os.environ.get(HOSTS[host].variable))
+        session = name or name_conversation(host, path.stem)
+        return command(source=Transcript(HOSTS[host], path), name=session, **options)
+
+    return run
 
 
 @data_command
 @transcript_options
-def import_session(file: Path | None, host: str | None, latest: bool, name: str | None, store: str | None) -> Answer:
+def import_session(source: Path | Transcript | None, name: str | None, store: str | None) -> Printout:
     """Make a session from an export or a host's transcript.
 
     `--from` names the host. A transcript can be read again: entries that the session holds are skipped.
@@ -124,31 +124,28 @@ def import_session(file: Path | None, host: str | None, latest: bool, name: str 
     """
     import ctxfold
 
-    if host is None:
-        if file is None or latest:
-            raise InputError("name the file to read; --latest needs --from HOST")
-        made = ctxfold.import_session(file, store=store, name=name)
-        about = f"made the session {made} from {file}; look at it: ctxfold log {made}"
-        return Answer({"session": made}, notes=[about])
-    transcript, own_name = find_transcript(host, file, latest)
-    messages = list(transcript.read_new())
+    if source is None:
+        raise InputError("name the file to read, or --from HOST --latest")
+    if isinstance(source, Path):
+        name = ctxfold.import_session(source, store=store, name=name)
+        about = f"made the session {name} from {source}; look at it: ctxfold log {name}"
+        return Printout({"session": name}, notes=[about])
+    messages = list(source.read_new())
     if not messages:
-        raise InputError(f"{transcript.path} holds no conversation as {host} writes it: name another file or host")
-    with ctxfold.Session.open(name or own_name, store=store) as session:
-        new, made, tip = len(session.record(messages)), session.name, session.tip
-    lines = counted(transcript.unread, "line of it is", "lines of it are")
-    left = f"; {lines} no part of the conversation" if transcript.unread else ""
-    about = (
-        f"recorded {counted(new, 'new entry', 'new entries')} in {made}, which now ends at s{tip}{left}; "
-        f"look at it: ctxfold log {made}"
-    )
-    return Answer({"session": made, "new": new, "tip": tip, "unread": transcript.unread}, notes=[about])
+        raise InputError(f"{source.path} holds no conversation as that host writes it: name another file or host")
+    with ctxfold.Session.open(name or "", store=store) as session:
+        new, tip = len(session.record(messages)), session.tip
+    lines = counted(source.unread, "line of it is", "lines of it are")
+    left = f"; {lines} no part of the conversation" if source.unread else ""
+    entries = counted(new, "new entry", "new entries")
+    about = f"recorded {entries} in {name}, which now ends at s{tip}{left}; look at it: ctxfold log {name}"
+    return Printout({"session": name, "new": new, "tip": tip, "unread": source.unread}, notes=[about])
 
 
 @data_command
 @session_argument
 @yes_option
-def delete(session: str, yes: bool, store: str | None) -> Answer:
+def delete(session: str, yes: bool, store: str | None) -> Printout:
     """Delete a session and what only it holds, for good."""
     import ctxfold
 
@@ -156,7 +153,7 @@ def delete(session: str, yes: bool, store: str | None) -> Answer:
         tip = opened.tip
     confirm(f"Delete {session} (newest step s{tip}) for good?", yes)
     ctxfold.delete_session(session, store=store)
-    return Answer({"session": session}, notes=[f"deleted {session}"])
+    return Printout({"session": session}, notes=[f"deleted {session}"])
 
 
 @click.group()
@@ -174,29 +171,20 @@ for _name, _command in _GROUP.items():
 @click.option("--every", type=click.FloatRange(0.05), default=0.5, metavar="SECONDS", help="How often to look; 0.5.")
 @click.option("--idle", type=click.FloatRange(0), metavar="SECONDS", help="End when nothing new came for so long.")
 @store_option
-def follow(
-    file: Path | None,
-    host: str | None,
-    latest: bool,
-    name: str | None,
-    every: float,
-    idle: float | None,
-    store: str | None,
-) -> None:
+def follow(source: Path | Transcript | None, name: str, every: float, idle: float | None, store: str | None) -> None:
     """Record a host's transcript as it grows: `ctxfold follow --from claude-code --latest`.
 
     Nothing is sent to the host, and nothing leaves this machine. What was recorded before is not recorded again.
     """
     import ctxfold
 
-    if host is None:
+    if source is None or isinstance(source, Path):
         raise InputError("say who writes the transcript: --from claude-code")
-    transcript, own_name = find_transcript(host, file, latest)
-    with ctxfold.Session.open(name or own_name, store=store) as session:
-        click.echo(f"following {transcript.path} into {session.name}", err=True)
+    with ctxfold.Session.open(name, store=store) as session:
+        click.echo(f"following {source.path} into {session.name}", err=True)
         quiet = 0.0
         while idle is None or quiet < idle:
-            new = len(session.record(transcript.read_new()))
+            new = len(session.record(source.read_new()))
             if new:
                 click.echo(f"s{session.tip}: {counted(new, 'new entry', 'new entries')}", err=True)
             quiet = 0.0 if new else quiet + every
@@ -217,7 +205,7 @@ LARGEST = 64 << 20
 @click.option("--step", metavar="JSON", help="Whole steps, one JSON object a line; - reads them from standard input.")
 @click.option("--call", default="stdin", show_default=True, metavar="NAME", help="What gave the text that is piped in.")
 @click.option("--goal", metavar="TEXT", help="What the session is for, when it is new.")
-def record(session: str, call: str, goal: str | None, store: str | None, **given: str | None) -> Answer:
+def record(session: str, call: str, goal: str | None, store: str | None, **given: str | None) -> Printout:
     """Record text in a session's log, and make the session if there is none.
 
     Without an option, standard input is recorded as a tool's result: `make test | ctxfold record work --call "make
@@ -239,7 +227,7 @@ def record(session: str, call: str, goal: str | None, store: str | None, **given
         refs += [opened.record_turn(texts["user"])] if "user" in texts else []
         refs += [opened.record_reply(texts["reply"])] if "reply" in texts else []
     numbers = [ref.step for ref in refs]
-    return Answer({"session": session, "steps": numbers}, [f"s{number}" for number in numbers], notes=notes)
+    return Printout({"session": session, "steps": numbers}, [f"s{number}" for number in numbers], notes=notes)
 
 
 def _read_pipe() -> str:
@@ -254,9 +242,7 @@ def _read_pipe() -> str:
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise InputError(
-            f"standard input is not UTF-8 text (byte {error.start}): convert it first, with iconv for one"
-        ) from error
+        raise InputError(f"standard input is not UTF-8 text (byte {error.start}): convert it first") from error
 
 
 _STEP = {"explanation", "calls", "results", "found"}
@@ -289,11 +275,11 @@ def _read_steps(text: str) -> Sequence[Mapping[str, Any]]:
 @session_command
 @click.argument("what", metavar="REF_OR_PATTERN")
 @yes_option
-def redact(session: Session, what: str, yes: bool) -> Answer:
+def redact(session: Session, what: str, yes: bool) -> Printout:
     """Blank text for good, in the log and in everything made from it.
 
     A ref blanks its records. A regular expression blanks all its matches, in common encodings too. A mark of the same
-    length replaces the text; a branch, topic or session whose name matches is renamed. This cannot be undone, and is
+    length replaces the text; a branch, topic or session of a matching name is renamed. This cannot be undone, and is
     logged.
     """
     confirm(f"Blank {what!r} in {session.name} for good?", yes)
@@ -305,4 +291,4 @@ def redact(session: Session, what: str, yes: bool) -> Answer:
     lines = [done]
     if session.name != before:
         lines.append(f"the session's name held it: it is called {session.name} now")
-    return Answer(redacted, lines, notes=[f"not reached: {'; '.join(redacted.left)}"])
+    return Printout(redacted, lines, notes=[f"not reached: {'; '.join(redacted.left)}"])

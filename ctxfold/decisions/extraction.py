@@ -13,10 +13,9 @@ from pydantic import BaseModel, Field, StrictStr, field_validator
 
 from ctxfold.decisions.register import EntrySource, Records, read_entries
 from ctxfold.log.json import parse
-from ctxfold.select import PAGE, Choice, Piece, pieces_of_text, score
-from ctxfold.select.choose import find_best_line
+from ctxfold.select import PAGE, Choice, Piece, find_promising, pieces_of_text, score
 from ctxfold.text.words import counted, query_words, words
-from ctxfold.tokens import count
+from ctxfold.tokens import count, head
 from ctxfold.workspace import Extract, Extraction, Intent, Tile, Workspace
 
 
@@ -126,20 +125,19 @@ def _locate(wish: LinesWritten, records: Records, done: Resolved) -> _Range | No
 
 def _merge(ranges: Sequence[_Range], new: _Range, done: Resolved) -> list[_Range]:
     """Add a range; those it overlaps become one with it, at the place of the first."""
-    made: list[_Range] = []
-    place: int | None = None
-    for old in ranges:
-        if old.source.ref != new.source.ref or old.first > new.last or new.first > old.last:
-            made.append(old)
-            continue
-        why = "; ".join(dict.fromkeys(part for part in (old.wish.why, new.wish.why) if part))[:_REASON]
-        facts = tuple(dict.fromkeys((*old.wish.facts, *new.wish.facts)))
-        wish = LinesWritten(ref=old.wish.ref, why=why, todo=old.wish.todo or new.wish.todo, facts=facts)
-        new = _Range(old.source, min(old.first, new.first), max(old.last, new.last), wish)
-        done.counts["merged"] += 1
-        place = len(made) if place is None else place
-    made.insert(len(made) if place is None else place, new)
-    return made
+    touching = [
+        old for old in ranges if old.source.ref == new.source.ref and old.first <= new.last and new.first <= old.last
+    ]
+    if not touching:
+        return [*ranges, new]
+    done.counts["merged"] += len(touching)
+    wishes = [each.wish for each in (*touching, new)]
+    why = "; ".join(dict.fromkeys(wish.why for wish in wishes if wish.why))
+    todo = next((wish.todo for wish in wishes if wish.todo), None)
+    facts = tuple(dict.fromkeys(fact for wish in wishes for fact in wish.facts))
+    first, last = min(each.first for each in (*touching, new)), max(each.last for each in (*touching, new))
+    merged = _Range(new.source, first, last, LinesWritten(ref=wishes[0].ref, why=why, todo=todo, facts=facts))
+    return [merged if old is touching[0] else old for old in ranges if old is touching[0] or old not in touching]
 
 
 def _take(each: _Range, budget: int, done: Resolved) -> None:
@@ -162,28 +160,23 @@ def _take(each: _Range, budget: int, done: Resolved) -> None:
 
 def _find_last(source: EntrySource, first: int, last: int, room: int) -> int:
     """The last line up to which a range fits a room; the one before its first if not even that fits."""
-    spent, end = 0, first - 1
-    for at in range(first, last + 1):
-        line = source.lines[at - 1]
-        spent += count(line) + 1 if len(line) <= 64 * max(room, 1) else room + 2
-        if spent > room + 1:
-            break
-        end = at
-    while end >= first and count(source.slice(first, end)) > room:
-        end -= 1
-    return end
+    text = source.slice(first, last)
+    start = head(text, room)
+    if start == text:
+        return last
+    return first - 1 + start.count("\n") + text.startswith("\n", len(start))
 
 
 _FAINT = 0.2
 """Lines of less than this share of the best worth are not extracted, even if there is room."""
 _SMALL = 90
 """o200k tokens up to which an object of JSON is taken whole, so that its id stays with its values."""
-_SHORT_FIELD = 24
-"""o200k tokens up to which a field of a larger object goes with its other fields."""
+_SHORT_FIELD, _FEW = 80, 6
+"""Characters up to which a field of a larger object is short, and how many short ones go with each other field."""
 _READ = 400_000
-"""Characters of a record above which only its best line is read."""
-_LINE = 4_000
-"""Characters of a line of such a record that may be extracted."""
+"""Characters of a record of JSON above which its lines are chosen as those of any text."""
+_PROMISING = 4_000
+"""o200k tokens of the lines of one record that are read; a look at each finds them."""
 _UNITS = 20_000
 """Units that one extraction chooses from: records after that many are not read."""
 
@@ -221,7 +214,7 @@ def choose_lines(query: str, sources: Sequence[EntrySource], budget: int, shown:
     units: list[_Unit] = []
     for source in sources:
         if len(units) < _UNITS:
-            units += _cut(source, asked, len(units))
+            units += _cut(source, query, len(units))
     said = [words(unit.text) for unit in units]
     pieces = [
         Piece(unit.text, len(unit.text) // 3 + OVERHEAD, words=tuple(asked.intersection(held)), under=unit.under)
@@ -268,23 +261,19 @@ def _join(units: Sequence[_Unit]) -> list[Extract]:
     ]
 
 
-def _cut(source: EntrySource, asked: frozenset[str], base: int) -> Iterator[_Unit]:
-    """The units of a record; `base`: the place of the first."""
-    if len(source.text) > _READ:
-        at, _ = find_best_line(source.lines, asked)
-        if len(source.lines[at]) <= _LINE:
-            yield _Unit(source, at + 1, at + 1)
-    elif asked.isdisjoint(words(source.text)):
+def _cut(source: EntrySource, query: str, base: int) -> Iterator[_Unit]:
+    """The units of a record that hold words of a query; `base`: the place of the first."""
+    if frozenset(query_words(query)).isdisjoint(words(source.text)):
         return
-    elif parse(source.text) is not None:
+    if len(source.text) <= _READ and parse(source.text) is not None:
         yield from _cut_json(source, base)
-    else:
-        starts = [0, *accumulate(len(line) + 1 for line in source.text.split("\n"))]
-        for piece in pieces_of_text(source.text):
-            first, last = bisect_right(starts, piece.span.start), bisect_right(starts, max(piece.span.end - 1, 0))
-            text = piece.span.of(source.text)
-            is_whole = len(source.slice(first, last)) <= 2 * len(text) + 40
-            yield _Unit(source, first, last, "" if is_whole else text)
+        return
+    starts = [0, *accumulate(len(line) + 1 for line in source.lines)]
+    pieces = pieces_of_text("\n".join(source.lines))
+    for place in find_promising(pieces, query, _PROMISING):
+        piece, at = pieces[place], bisect_right(starts, pieces[place].span.start)
+        is_whole = len(source.lines[at - 1]) <= 2 * len(piece.text) + 40
+        yield _Unit(source, at, at, "" if is_whole else piece.text)
 
 
 def _cut_json(source: EntrySource, base: int) -> Iterator[_Unit]:
@@ -302,25 +291,14 @@ def _cut_json(source: EntrySource, base: int) -> Iterator[_Unit]:
             place += 1
             continue
         fields = [at for at in starts if at not in ends]
-        short = _choose_short(lines, fields) if has_fields else []
-        together = (*under, *(place + fields.index(at) for at in short))
+        short = [number for number, at in enumerate(fields) if has_fields and len(lines[at - 1]) <= _SHORT_FIELD]
+        together = (*under, *(place + number for number in short[:_FEW]))
         for at in fields:
             yield _Unit(source, at, at, under=together)
         if has_fields:
             under = (*under, place)
         place += len(fields)
         stack += [(at, ends[at], under) for at in reversed(starts) if at in ends]
-
-
-def _choose_short(lines: Sequence[str], fields: Sequence[int]) -> list[int]:
-    """The short fields of an object, as many as a small object holds: they go with any field of it."""
-    room, short = _SMALL, list[int]()
-    for at in fields:
-        tokens = count(lines[at - 1]) if len(lines[at - 1]) <= 8 * _SHORT_FIELD else _SMALL
-        if tokens <= min(_SHORT_FIELD, room):
-            short.append(at)
-            room -= tokens
-    return short
 
 
 def _find_starts(first: int, last: int, ends: dict[int, int]) -> Iterator[int]:
@@ -346,8 +324,3 @@ def _find_ends(lines: Sequence[str]) -> dict[int, int]:
 def is_folded(workspace: Workspace) -> bool:
     """Return whether anything on the path is shown in less than its full form."""
     return workspace.older is not None or any(isinstance(block, Tile) and not block.whole for block in workspace.blocks)
-
-
-def has_name(text: str, name: str) -> bool:
-    """Return whether a text holds a value that is not part of a longer one."""
-    return re.search(rf"(?<![\w.]){re.escape(name)}(?!\w)", text, re.I | re.A) is not None

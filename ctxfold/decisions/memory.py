@@ -205,7 +205,7 @@ def make_past(
         query: texts about the present task.
         written: the memory; None if nobody wrote one.
     """
-    room = min(batch.room, price_blocks(*batch.blocks) - _LEAST)
+    room = batch.room if written else min(batch.room, price_blocks(*batch.blocks) - _LEAST)
     if written and count(written.memory.text) > _OVER * memory_room(budget):
         written = replace(written, memory=shorten_memory(written.memory, memory_room(budget), query))
     as_of = written.as_of if written else 0

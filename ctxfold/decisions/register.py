@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal, Protocol, Self, TypeVar
 
-from pydantic import (
-    BaseModel,
-    Field,
-    StrictStr,
-    ValidationError,
-    field_validator,
-    model_validator,
-)
+from pydantic import BaseModel, Field, StrictStr, ValidationError, field_validator, model_validator
 
 from ctxfold.errors import InputError, RefError
-from ctxfold.log import parse_ref
+from ctxfold.log import parse_ref, place_of
 from ctxfold.log.json import line_form
 from ctxfold.text.json import list_faults
 from ctxfold.text.sentences import sentences
@@ -57,8 +50,8 @@ def set_intent(intent: Intent, change: IntentChange) -> Intent:
 
 def merge_by_id(known: Iterable[T], changed: Iterable[T]) -> tuple[T, ...]:
     """Return values with changed ones in their places and new ones at the end. Pure."""
-    fresh = {each.id: each for each in changed}
-    return tuple(fresh.pop(each.id, each) for each in known) + tuple(fresh.values())
+    fresh = {entry.id: entry for entry in changed}
+    return tuple(fresh.pop(entry.id, entry) for entry in known) + tuple(fresh.values())
 
 
 _TEXT = 2_000
@@ -73,7 +66,7 @@ class _EntryWritten(BaseModel, frozen=True, extra="forbid"):
     def _read(cls, given: object) -> object:
         if not isinstance(given, Mapping):
             return {"text": given} if isinstance(given, str) else given
-        entry = {key: each for key, each in given.items() if each is not None}
+        entry = {key: value for key, value in given.items() if value is not None}
         text = entry.get("text")
         return {**entry, "text": " ".join(text.split())[:_TEXT]} if isinstance(text, str) else entry
 
@@ -126,21 +119,21 @@ class StatementWritten(_EntryWritten, frozen=True):
     ref: StrictStr = Field(default="", description="Where its words stand, as s12.1.")
 
 
-Todo = Sequence[str | Mapping[str, Any] | ItemWritten]
-"""A to-do as callers give it: texts, or `{"id"?, "text"?, "state"?, "evidence"?}`."""
-Statements = Sequence[str | Mapping[str, Any] | StatementWritten]
-"""Constraints or decisions as callers give them: texts, or `{"id"?, "text"?, "state"?, "supersedes"?, "ref"?}`."""
+Todo = Sequence[str | Mapping[str, Any] | BaseModel]
+"""A to-do as callers give it: texts, or `{"id"?, "text"?, "state"?, "evidence"?}`; or `ItemWritten` of a model."""
+Statements = Sequence[str | Mapping[str, Any] | BaseModel]
+"""Constraints or decisions: texts, or `{"id"?, "text"?, "state"?, "supersedes"?, "ref"?}`; or `StatementWritten`."""
 
 
 def read_entries(kind: type[G], given: Sequence[object], what: str) -> list[G]:
     """Read entries as callers give them. Raises InputError: an entry that cannot be read."""
-    made: list[G] = []
-    for number, each in enumerate(given, 1):
+    entries: list[G] = []
+    for number, entry in enumerate(given, 1):
         try:
-            made.append(kind.model_validate(each))
+            entries.append(kind.model_validate(entry))
         except ValidationError as error:
             raise InputError(f"{what} {number}, {list_faults(error, 'the entry')[0][:300]}") from error
-    return made
+    return entries
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +207,7 @@ class Records(Protocol):
         """Return a record that holds a text, blanks and capitals aside; one of the user before others."""
 
 
-_FINDING = re.compile(r"s\d+\.\d+")
+_FINDING = re.compile(r"s\d{1,12}\.\d{1,6}")
 """The ref of a finding. With new words or a state, a finding becomes a decision under that ref."""
 _TELLING = 3
 """Words from which a sentence found in a page or a result counts as taken from there."""
@@ -222,14 +215,15 @@ _TELLING = 3
 
 def parse_statements(texts: Sequence[str], sign: str) -> list[str | dict[str, str]]:
     """Read constraints or decisions in the one-line form of a shell: `WORDS`, `c4=WORDS`, or `c4=` to lift."""
-    made: list[str | dict[str, str]] = []
+    entries: list[str | dict[str, str]] = []
     for text in texts:
-        name, found, words = text.partition("=")
-        if not (found and ((name[:1] == sign and name[1:].isdecimal()) or (sign == "d" and _FINDING.fullmatch(name)))):
-            made.append(text)
+        name, equals, words = text.partition("=")
+        is_id = (name[:1] == sign and name[1:].isdecimal()) or (sign == "d" and _FINDING.fullmatch(name))
+        if not (equals and is_id):
+            entries.append(text)
         else:
-            made.append({"id": name, "text": words} if words.strip() else {"id": name, "state": "lifted"})
-    return made
+            entries.append({"id": name, "text": words} if words.strip() else {"id": name, "state": "lifted"})
+    return entries
 
 
 def resolve_plan(
@@ -239,81 +233,86 @@ def resolve_plan(
 
     `tip`: the last step; `first`: the number of the next constraint; `read`: the last record that the plan has read.
     """
-    source = _Places(records, tip)
-    after = max((number_of(each.id) for each in intent.decisions), default=0) + 1
-    told = None if given.summary is None else Summary(given.summary, source.is_quoted(given.summary))
+    places = _Places(records, tip)
+    newest = max((number_of(decision.id) for decision in intent.decisions), default=0)
+    summary = None if given.summary is None else Summary(given.summary, places.is_quoted(given.summary))
     return IntentChange(
-        tuple(_resolve_items(intent, given.todo, source)),
-        tuple(_resolve(intent.constraints, given.constraints, source, lambda n: Constraint(f"c{first + n}", ""))),
-        tuple(_resolve(intent.decisions, given.decisions, source, lambda n: SettledDecision(f"d{after + n}", ""))),
-        None if told == intent.told else told,
+        _resolve_items(intent.items, given.todo, places),
+        _resolve_statements(intent.constraints, given.constraints, places, lambda n: Constraint(f"c{first + n}", "")),
+        _resolve_statements(
+            intent.decisions, given.decisions, places, lambda n: SettledDecision(f"d{newest + 1 + n}", "")
+        ),
+        None if summary == intent.told else summary,
         read,
     )
 
 
-def _resolve_items(intent: Intent, given: Sequence[ItemWritten], source: _Places) -> Iterator[Item]:
-    items = {item.id: item for item in intent.items}
-    by_words = {_fold(item.text): item.id for item in reversed(intent.items)}
+def _resolve_items(before: Sequence[Item], given: Sequence[ItemWritten], places: _Places) -> tuple[Item, ...]:
+    """New and changed items. An entry with the words of an item means that item."""
+    items = {item.id: item for item in before}
+    ids = {_fold(item.text): item.id for item in reversed(before)}
     newest = max(map(number_of, items), default=0)
-    for each in given:
-        known = each.id or by_words.get(_fold(each.text), "")
+    for entry in given:
+        known = entry.id or ids.get(_fold(entry.text), "")
         if known:
             item: Item = _find(items, known, "item of the to-do")
         else:
             newest += 1
-            ref, untrusted = source.of(each.text)
-            item = Item(f"t{newest}", each.text, ref=ref, untrusted=untrusted)
-            by_words[_fold(each.text)] = item.id
-        if each.text and each.text != item.text and each.id:
-            by_words.pop(_fold(item.text), None)
-            item = replace(item, text=each.text, untrusted=source.is_quoted(each.text))
-            by_words.setdefault(_fold(each.text), item.id)
-        if each.state is not None and each.state != item.state:
-            for ref in each.evidence:
-                source.check(ref)
-            item = replace(item, state=each.state, evidence=(*item.evidence, *each.evidence))
+            ref, untrusted = places.find_source(entry.text)
+            item = Item(f"t{newest}", entry.text, ref=ref, untrusted=untrusted)
+        if entry.id and entry.text and entry.text != item.text:
+            ids.pop(_fold(item.text), None)
+            item = replace(item, text=entry.text, untrusted=places.is_quoted(entry.text))
+        if entry.state is not None and entry.state != item.state:
+            for ref in entry.evidence:
+                places.check(ref)
+            item = replace(item, state=entry.state, evidence=(*item.evidence, *entry.evidence))
+        ids.setdefault(_fold(item.text), item.id)
         items[item.id] = item
-    before = {item.id: item for item in intent.items}
-    yield from (item for item in items.values() if before.get(item.id) != item)
+    return _list_changed(before, items)
 
 
-def _resolve(
-    before: Sequence[S], given: Sequence[StatementWritten], source: _Places, blank: Callable[[int], S]
-) -> Iterator[S]:
-    """New and changed statements. Other words for one that is there make a new one that supersedes it."""
-    known = {each.id: each for each in before}
-    holding = {_fold(each.text): each.id for each in reversed(before) if each.holds}
+def _resolve_statements(
+    before: Sequence[S], given: Sequence[StatementWritten], places: _Places, blank: Callable[[int], S]
+) -> tuple[S, ...]:
+    """New and changed statements. Other words for a known one make a new one that supersedes it.
+
+    `blank`: the nth new statement without words.
+    """
+    statements = {statement.id: statement for statement in before}
+    ids = {_fold(statement.text): statement.id for statement in reversed(before) if statement.holds}
     added = 0
-    for each in given:
-        old = each.id or each.supersedes
-        if old not in known and blank(0).id[0] == "d" and (finding := source.finding(old)):
-            known[old] = replace(blank(0), id=old, text=finding, ref=old)
-        was: S | None = _find(known, old, "constraint, decision or finding") if old else None
-        same = was or known.get(holding.get(_fold(each.text), ""))
-        if each.text and (same is None or _fold(same.text) != _fold(each.text)):
-            ref, untrusted = source.of(each.text, each.ref)
-            same = replace(blank(added), text=each.text, ref=ref, untrusted=untrusted)
+    for entry in given:
+        name = entry.id or entry.supersedes
+        if name not in statements and blank(0).id[0] == "d" and (finding := places.read_finding(name)):
+            statements[name] = replace(blank(0), id=name, text=finding, ref=name)
+        named: S | None = _find(statements, name, "constraint, decision or finding") if name else None
+        alike = statements.get(ids.get(_fold(entry.text), ""))
+        meant = named or (alike if alike is not None and alike.holds else None)
+        if entry.text and (meant is None or _fold(meant.text) != _fold(entry.text)):
+            ref, untrusted = places.find_source(entry.text, entry.ref)
+            meant = replace(blank(added), text=entry.text, ref=ref, untrusted=untrusted)
             added += 1
-            known[same.id] = same
-            if was is not None:
-                known[was.id] = replace(was, superseded_by=same.id)
-                holding.pop(_fold(was.text), None)
-            holding[_fold(each.text)] = same.id
-        if same is not None and each.state is not None:
-            known[same.id] = replace(same, lifted=each.state == "lifted")
-            if each.state == "lifted":
-                holding.pop(_fold(same.text), None)
-            elif known[same.id].holds:
-                holding.setdefault(_fold(same.text), same.id)
-    there = {each.id: each for each in before}
-    yield from (each for each in known.values() if there.get(each.id) != each)
+            if named is not None:
+                statements[named.id] = replace(named, superseded_by=meant.id)
+        if meant is not None:
+            meant = meant if entry.state is None else replace(meant, lifted=entry.state == "lifted")
+            statements[meant.id] = meant
+            if meant.holds:
+                ids[_fold(meant.text)] = meant.id
+    return _list_changed(before, statements)
 
 
-def _find(there: Mapping[str, Any], name: str, what: str) -> Any:
-    if name not in there:
-        known = f"only {', '.join(list(there)[:40])}" if there else "there is none yet"
+def _list_changed(before: Sequence[T], after: Mapping[str, T]) -> tuple[T, ...]:
+    known = {entry.id: entry for entry in before}
+    return tuple(entry for entry in after.values() if known.get(entry.id) != entry)
+
+
+def _find(entries: Mapping[str, Any], name: str, what: str) -> Any:
+    if name not in entries:
+        known = f"only {', '.join(list(entries)[:40])}" if entries else "there is none yet"
         raise InputError(f"no {what} {name!r}, {known}; a new one is given without an id")
-    return there[name]
+    return entries[name]
 
 
 def _fold(text: str) -> str:
@@ -327,36 +326,35 @@ class _Places:
     def __init__(self, records: Records, tip: int) -> None:
         self._records, self._tip = records, tip
 
-    def of(self, text: str, ref: str = "") -> tuple[str, bool]:
+    def find_source(self, text: str, ref: str = "") -> tuple[str, bool]:
         """Return the ref of an entry's words, and whether a tool or a page said them first.
 
-        Raises InputError: the ref that was given is one of nothing.
+        Raises InputError: nothing is recorded at the given ref.
         """
         if ref:
             self.check(ref)
-        found = self._records.quoting(text)
-        said = "" if found is None or found.untrusted else found.ref
-        return ref or said or (f"s{self._tip}" if self._tip else ""), not said and self.is_quoted(text)
+        record = self._records.quoting(text)
+        source = "" if record is None or record.untrusted else record.ref
+        return ref or source or (f"s{self._tip}" if self._tip else ""), not source and self.is_quoted(text)
 
-    def finding(self, ref: str) -> str:
+    def read_finding(self, ref: str) -> str:
         """Return the words of a finding by its ref; empty if none is recorded there."""
-        step = ref[1:].partition(".")[0]
-        there = self._records.of(int(step)) if ref[:1] == "s" and step.isdecimal() else []
-        notes = (" ".join(each.text.split())[:_TEXT] for each in there if each.ref == ref and each.kind == "note")
+        records = self._records.of(place_of(ref)[0]) if _FINDING.fullmatch(ref) else []
+        notes = (" ".join(each.text.split())[:_TEXT] for each in records if each.ref == ref and each.kind == "note")
         return next(notes, "")
 
     def is_quoted(self, text: str) -> bool:
         """Return whether a sentence of a text comes from a tool or a page, and from no record of the user."""
-        told = (span.of(text) for span in sentences(text))
-        found = (self._records.quoting(each) for each in told if len(words(each)) >= _TELLING)
-        return any(each is not None and each.untrusted for each in found)
+        parts = (span.of(text) for span in sentences(text))
+        records = (self._records.quoting(part) for part in parts if len(words(part)) >= _TELLING)
+        return any(record is not None and record.untrusted for record in records)
 
     def check(self, ref: str) -> None:
         """Raise InputError if nothing is recorded at a ref."""
         try:
-            named = parse_ref(ref)
+            address = parse_ref(ref)
         except RefError as error:
             raise InputError(f"{ref!r} is no address of a step or record; give one such as s12 or s12.2") from error
-        there, record = self._records.of(getattr(named, "step", 0)), getattr(named, "record", None)
-        if not there or (record is not None and all(each.k != record for each in there)):
+        records, k = self._records.of(getattr(address, "step", 0)), getattr(address, "record", None)
+        if not any(k in (None, record.k) for record in records):
             raise InputError(f"nothing is recorded at {ref}; name a step or record that is in the log")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import astuple, dataclass, field
-from typing import Any, ClassVar, Literal, get_args
+from collections.abc import Sequence
+from dataclasses import astuple, dataclass
+from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -13,7 +13,7 @@ from ctxfold.decisions.fold import FoldDirective, find_stretch
 from ctxfold.errors import FoldError, InputError
 from ctxfold.log import BlockRef, StepRef, StretchRef, parse_ref
 from ctxfold.text.json import strictly
-from ctxfold.workspace import Tile, Workspace
+from ctxfold.workspace import MemoryParts, Tile, Workspace
 
 LONGEST = 32_000
 """Characters of a block at most."""
@@ -23,11 +23,9 @@ FENCED = re.compile(r"^ {0,3}(`{3,}|~{3,})[^\n]*\n.*?(?:^ {0,3}\1[ \t]*$|\Z)", r
 """Fenced code (CommonMark, section 4.5); a fence left open runs to the end."""
 _BLOCK = re.compile(r"(?<!`)<context>\s*(\{.*?)(?:</context>|\Z)", re.DOTALL)
 """A block that is used; where words follow the tag, it is talked about."""
-MemoryPart = Literal["wanted", "laid_down", "state", "decided", "failed", "said", "facts", "open", "next"]
-"""The parts of a memory (MODEL.md)."""
 _FORM = (
     'write <context>{"fold": {"summary": "...", "first_step": 4, "last_step": 9}, "memory": {"wanted": "..."}}'
-    f"</context> with strict JSON, either or both; the parts of a memory are {', '.join(get_args(MemoryPart))}"
+    f"</context> with strict JSON, either or both; the parts of a memory are {', '.join(MemoryParts.model_fields)}"
 )
 
 
@@ -51,7 +49,7 @@ class _Context(_Form):
     """What a block may hold. `latest` repeats the step, which is recorded from the reply itself."""
 
     fold: FoldDirective | _NamedFold | None = None
-    memory: dict[MemoryPart, str] = {}
+    memory: MemoryParts | None = None
     latest: dict[str, Any] | None = None
 
 
@@ -79,13 +77,13 @@ class Parsed:
 
     Attributes:
         directive: the fold that fits the workspace.
-        memory: the parts of the memory that the reply writes.
+        memory: the memory that the reply writes.
         text: the reply as its user may see it, without blocks.
         reason: why a block that was tried cannot be applied, and what to write.
     """
 
     directive: FoldDirective | None = None
-    memory: Mapping[MemoryPart, str] = field(default_factory=dict)
+    memory: MemoryParts | None = None
     text: str = ""
     reason: str | None = None
 

@@ -173,10 +173,10 @@ def parse_ref(text: str | Ref) -> Address:
         return text
     if not isinstance(text, str):
         raise RefError(f"a ref is text, not {type(text).__name__}; {_HOW}")
-    found = _GRAMMAR.fullmatch(text.strip())
-    if found is None:
+    parts = _GRAMMAR.fullmatch(text.strip())
+    if parts is None:
         raise RefError(f"{_quote(text)} is not a ref; {_HOW}")
-    match {name: int(number) for name, number in found.groupdict().items() if number}:
+    match {name: int(number) for name, number in parts.groupdict().items() if number}:
         case {"block": block}:
             return BlockRef(block)
         case {"from": first, "to": last}:

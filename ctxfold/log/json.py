@@ -39,7 +39,7 @@ def parse(text: str) -> Any | None:
     if text[:64].lstrip()[:1] not in ("{", "["):
         return None
     tree = strictly(text, fraction=Spelled)
-    return tree if tree is not None and _is_shallow(text, tree) else None
+    return tree if tree is not None and _is_shallow(tree) else None
 
 
 _PYTHON = (("None", "null"), ("True", "true"), ("False", "false"))
@@ -73,16 +73,11 @@ def is_flat(value: Any) -> bool:
     return not isinstance(value, (dict, list)) or not value
 
 
-def _is_shallow(text: str, tree: Any) -> bool:
-    if text.count("[") + text.count("{") <= _MAX_DEPTH:
-        return True
-    level = [tree]
-    for _ in range(_MAX_DEPTH):
-        nodes = (node for node in level if isinstance(node, (dict, list)))
-        level = [child for node in nodes for child in (node.values() if isinstance(node, dict) else node)]
-        if not level:
-            return True
-    return False
+def _is_shallow(tree: Any, depth: int = _MAX_DEPTH) -> bool:
+    """Whether an object or list has at most so many levels."""
+    children = tree.values() if isinstance(tree, dict) else tree
+    inner = (child for child in children if isinstance(child, (dict, list)))
+    return depth > 0 and all(_is_shallow(child, depth - 1) for child in inner)
 
 
 _TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"|\[[ \t\n\r]*+\]|\{[ \t\n\r]*+\}|[\[\]{}:,]|[^ \t\n\r\[\]{}:,"]++')
@@ -95,43 +90,36 @@ def indent_json(text: str) -> list[str]:
     """The lines of a JSON object or list: one value a line, one blank deeper in each level, each token as it is
     spelled.
     """
-    lines: list[str] = []
-    deep, line = 0, ""
+    deep, parts = 0, list[str]()
     for token in _TOKEN.findall(text):
+        deep += (token in ("{", "[")) - (token in ("}", "]"))
+        line_end = "\n" + " " * deep
         if token == ":":
-            line += ": "
-        elif token == ",":
-            lines.append(f"{line},")
-            line = " " * deep
-        elif token in ("{", "["):
-            lines.append(line + token)
-            deep += 1
-            line = " " * deep
+            parts.append(": ")
+        elif token in (",", "{", "["):
+            parts.append(token + line_end)
         elif token in ("}", "]"):
-            lines.append(line)
-            deep -= 1
-            line = " " * deep + token
+            parts.append(line_end + token)
         else:
-            line += _show_letters(token) if token[0] == '"' else _close(token)
-    lines.append(line)
-    return lines
+            parts.append(_show_token(token))
+    return "".join(parts).split("\n")
 
 
-def _show_letters(token: str) -> str:
-    """A string with its letters, signs and pictures in place of their numbers: what cannot be seen keeps them."""
-    return _ESCAPE.sub(_show_letter, token) if "\\u" in token else token
+def _show_token(token: str) -> str:
+    """A token as a line shows it: a string with letters in place of their numbers, unless they cannot be seen; an empty
+    list or object without its white space.
+    """
+    if token[0] == '"':
+        return _ESCAPE.sub(_show_letter, token)
+    return token[0] + token[-1] if token[0] in "{[" else token
 
 
 def _show_letter(escape: re.Match[str]) -> str:
+    """A letter that can be seen in place of its escape; any other escape as it is."""
     if escape[0][1] != "u":
         return escape[0]
     letter: str = json.loads(f'"{escape[0]}"')
     return letter if not letter.isascii() and letter.isprintable() else escape[0]
-
-
-def _close(token: str) -> str:
-    """A token without the white space that an empty list or object may hold."""
-    return token[0] + token[-1] if token[0] in "{[" else token
 
 
 def line_form(text: str) -> list[str]:
@@ -190,7 +178,7 @@ def word(name: str) -> str:
 def inline(value: Any) -> str:
     """A value as a cell shows it."""
     if isinstance(value, dict) and value:
-        return "{" + ", ".join(f"{word(name)}={inline(each)}" for name, each in value.items()) + "}"
+        return "{" + ", ".join(f"{word(name)}={inline(item)}" for name, item in value.items()) + "}"
     if isinstance(value, list) and value:
         return "[" + ", ".join(map(inline, value)) + "]"
     if isinstance(value, str) and value not in _CONSTANTS and _BARE.fullmatch(value) and not _NUMBER.fullmatch(value):
@@ -204,6 +192,7 @@ def rows_of(tree: Any) -> list[Row]:
 
 
 def _rows(tree: Any, head: str, depth: int) -> Iterator[Row]:
+    """The rows of a value: an object gives one row of its small values, then the rows of its containers."""
     if is_flat(tree):
         yield Row(depth, head, (inline(tree),))
     elif isinstance(tree, dict):
@@ -220,34 +209,37 @@ def _rows(tree: Any, head: str, depth: int) -> Iterator[Row]:
 
 def _inner(value: Any, name: str, depth: int) -> Iterator[Row]:
     """A container under a name; an object of alike objects is a table with their names in the first column."""
-    if isinstance(value, dict) and all(isinstance(each, dict) and each for each in value.values()):
+    if isinstance(value, dict) and all(isinstance(row, dict) and row for row in value.values()):
         columns = _columns(list(value.values()), least=1)
         if columns:
-            same = next((one for one in columns if all(each.get(one) == key for key, each in value.items())), None)
-            columns = [one for one in columns if one != same]
+            rows = value.items()
+            same = next((column for column in columns if all(row.get(column) == key for key, row in rows)), None)
+            columns = [column for column in columns if column != same]
             first = "key" if same is None else f"key={word(same)}"
             yield Row(depth, f"{word(name)}: [{len(value)}] ", (first, *map(word, columns)), "columns")
-            for key, each in value.items():
-                yield Row(depth + 1, "", (inline(key), *_cells(each, columns)), "cells")
+            for key, row in rows:
+                yield Row(depth + 1, "", (inline(key), *_cells(row, columns)), "cells")
             return
     yield from _rows(value, f"{word(name)}: ", depth)
 
 
 def _list(tree: Sequence[Any], head: str, depth: int) -> Iterator[Row]:
+    """The rows of a list: a table for alike objects, one row for scalars, else each item by itself."""
     columns = _columns(tree, least=2)
     if columns:
         yield Row(depth, f"{head}[{len(tree)}] ", tuple(map(word, columns)), "columns")
-        for each in tree:
-            yield Row(depth + 1, "", tuple(_cells(each, columns)), "cells")
+        for row in tree:
+            yield Row(depth + 1, "", tuple(_cells(row, columns)), "cells")
     elif all(map(is_flat, tree)):
         yield Row(depth, f"{head}[{len(tree)}] ", tuple(map(inline, tree)))
     else:
         yield Row(depth, f"{head}[{len(tree)}]", ())
-        for each in tree:
-            yield from _rows(each, "- ", depth + 1)
+        for row in tree:
+            yield from _rows(row, "- ", depth + 1)
 
 
 def _is_small(value: Any) -> bool:
+    """Whether a value fits into a cell: a scalar, or a short container of scalars."""
     if is_flat(value):
         return True
     inside: Iterable[Any] = value.values() if isinstance(value, dict) else value
@@ -256,16 +248,17 @@ def _is_small(value: Any) -> bool:
 
 def _columns(tree: Sequence[Any], least: int) -> list[str]:
     """The names that alike objects share; none where they are not alike."""
-    if len(tree) < least or not all(isinstance(each, dict) and each for each in tree):
+    if len(tree) < least or not all(isinstance(row, dict) and row for row in tree):
         return []
     names: dict[str, int] = {}
-    for each in tree:
-        for name, value in each.items():
+    for row in tree:
+        for name, value in row.items():
             if not _is_small(value):
                 return []
             names[name] = names.get(name, 0) + 1
     return list(names) if sum(names.values()) >= _SHARED * len(names) * len(tree) else []
 
 
-def _cells(each: Mapping[str, Any], columns: Sequence[str]) -> list[str]:
-    return [inline(each[name]) if name in each else "" for name in columns]
+def _cells(row: Mapping[str, Any], columns: Sequence[str]) -> list[str]:
+    """The values of an object in the order of some columns; an empty cell for a missing one."""
+    return [inline(row[name]) if name in row else "" for name in columns]

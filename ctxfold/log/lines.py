@@ -13,7 +13,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from hashlib import sha256
-from typing import Any, Literal, NamedTuple, assert_never
+from typing import Any, Literal, NamedTuple
 
 from ctxfold.log import Record
 from ctxfold.log.json import Row, Table, inline, parse, rows_of, word
@@ -121,6 +121,7 @@ def cost(texts: Iterable[str]) -> int:
 
 
 def _split_fence(text: str) -> tuple[str, ...]:
+    """A fenced text as its opening, its body and its closing; any other text as it is."""
     if not text.startswith("<<") or text.count("\n") < 2:
         return (text,)
     opening, _, rest = text.partition("\n")
@@ -172,39 +173,35 @@ def lines_of(record: Record) -> tuple[Line, ...]:
         result gives
         one: a call without a result still waits for it.
     """
-    ref, untrusted = record.ref, record.untrusted
+    ref, text, untrusted = record.ref, record.text, record.untrusted
     if record.shown is not None:
         shown = (line("text", ref, fence(ref, record.shown), untrusted=untrusted),) if record.shown else ()
         return (*_late(record), *shown)
-    match record.kind:
-        case "user":
-            return (line("user", ref, f"{USER} {record.text}"),) if record.text else ()
-        case "assistant":
-            return (line("say", ref, unposed(f"{AI} {record.text}")),) if record.text else ()
-        case "note":
-            if not record.text:
-                return ()
-            if untrusted:
-                return (line("text", ref, fence(ref, record.text, "note"), untrusted=True),)
-            return (line("note", ref, unposed(f"{NOTE} {record.text}")),)
-        case "call":
-            return tuple(_call(record))
-        case "result":
-            return (*_late(record), *_result(record))
-        case _:
-            assert_never(record.kind)
+    if record.kind == "call":
+        return tuple(_call(record))
+    if record.kind == "result":
+        return (*_late(record), *_result(record))
+    if not text:
+        return ()
+    if record.kind == "user":
+        return (line("user", ref, f"{USER} {text}"),)
+    if untrusted:
+        return (line("text", ref, fence(ref, text, "note"), untrusted=True),)
+    if record.kind == "note":
+        return (line("note", ref, unposed(f"{NOTE} {text}")),)
+    return (line("say", ref, unposed(f"{AI} {text}")),)
 
 
 def followed(lines: tuple[Line, ...]) -> tuple[Line, ...]:
     """The lines of a step with unanswered calls, after another step has followed it."""
-    call = next((each.ref for each in reversed(lines) if each.kind == "call"), None)
+    call = next((earlier.ref for earlier in reversed(lines) if earlier.kind == "call"), None)
     return lines if call is None else (*lines, line("data", call, "< no result before the next step"))
 
 
 def blobs(text: str) -> list[tuple[Span, str]]:
     """The long runs of encoded bytes in a text, each with the short form that a view shows, in order."""
-    found = ((Span(*run.span()), _short(run)) for run in _BLOB.finditer(text))
-    return [(span, short) for span, short in found if short != span.of(text)]
+    runs = ((Span(*run.span()), _short(run)) for run in _BLOB.finditer(text))
+    return [(span, short) for span, short in runs if short != span.of(text)]
 
 
 def _late(record: Record) -> tuple[Line, ...]:
@@ -217,6 +214,7 @@ def _late(record: Record) -> tuple[Line, ...]:
 
 
 def _result(record: Record) -> Iterator[Line]:
+    """The lines of a result: JSON as rows, any other text between fences."""
     text = _BLOB.sub(_short, record.text)
     tree = None if "\n" in text.strip() else parse(text)
     if tree is None:
@@ -236,6 +234,7 @@ def lines_of_tree(tree: Any, ref: str, untrusted: bool = True) -> Iterator[Line]
 
 
 def _call(record: Record) -> Iterator[Line]:
+    """The line of a call, with each argument of several lines below it."""
     tree = json.loads(_BLOB.sub(_short, record.text))
     name, args = " ".join(str(tree["name"]).splitlines()), tree["args"]  # a name over two lines could pose as a speaker
     if not isinstance(args, dict):
@@ -251,6 +250,7 @@ def _call(record: Record) -> Iterator[Line]:
 
 
 def _short(run: re.Match[str]) -> str:
+    """The short form of a run of encoded bytes; any other run as it is."""
     if _BYTES.match(run[0]) is None:
         return run[0]
     return f"{run[0][:16]}… ({len(run[0])} characters, sha256 {sha256(run[0].encode()).hexdigest()[:8]})"

@@ -59,8 +59,9 @@ def parse(yaml: str) -> Node:
     stack: list[tuple[int, dict[str, Any], list[Node]]] = [(-1, {"role": "page"}, [])]
 
     def close() -> None:
-        _, said, children = stack.pop()
-        stack[-1][2].append(Node(**said, children=tuple(children)))
+        """Make a node of the innermost open element, and hang it under the one around it."""
+        _, properties, children = stack.pop()
+        stack[-1][2].append(Node(**properties, children=tuple(children)))
 
     for line in yaml.split("\n"):
         body = line.lstrip(" ")
@@ -70,12 +71,12 @@ def parse(yaml: str) -> Node:
         body = body[2:]
         while stack[-1][0] >= depth or len(stack) > _DEEPEST:
             close()
-        _, said, children = stack[-1]
+        _, properties, children = stack[-1]
         if body.startswith(("text: ", '"')):
             children.append(Node("text", text=unquote(body.removeprefix("text: "))))
         elif body.startswith("/"):
             name, _, value = body[1:].partition(": ")
-            said |= {name: unquote(value)} if name in _PROPERTIES else {}
+            properties |= {name: unquote(value)} if name in _PROPERTIES else {}
         else:
             stack.append((depth, _read_element(body), []))
     while len(stack) > 1:
@@ -108,10 +109,12 @@ def unquote(text: str) -> str:
 
 
 def _unescape(text: str) -> str:
+    """A string with its escapes read."""
     return _ESCAPE.sub(_read_escape, text)
 
 
 def _read_escape(match: re.Match[str]) -> str:
+    """The character of one escape."""
     code = match[1]
     if len(code) > 1:
         point = int(code[1:], 16)
@@ -160,7 +163,7 @@ def without_references(shown: str, dead: Collection[str] = ()) -> str:
     `dead`.
     """
     bare = _REFERENCE.sub("", shown)
-    return _BARE.sub(lambda found: "" if found[0].strip() in dead else found[0], bare) if dead else bare
+    return _BARE.sub(lambda match: "" if match[0].strip() in dead else match[0], bare) if dead else bare
 
 
 def _is_node(line: str) -> bool:
@@ -185,6 +188,7 @@ def _blocks(nodes: Sequence[Node]) -> Iterator[str]:
 
 
 def _block(node: Node) -> Iterator[str]:
+    """The lines of one element that begins a line of its own."""
     match node.role:
         case "heading":
             level = next((state[6:] for state in node.states if re.fullmatch(r"level=\d", state)), 2)

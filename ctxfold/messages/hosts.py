@@ -12,14 +12,7 @@ from typing import Any
 
 from ctxfold.errors import InputError
 from ctxfold.messages import Call, Codec, Item, Message, Opaque, Result, Text
-from ctxfold.messages.apis import (
-    ANTHROPIC,
-    OPENAI,
-    decode_message,
-    read_items,
-    split_sides,
-    write_blocks,
-)
+from ctxfold.messages.apis import ANTHROPIC, OPENAI, decode_message, read_items, split_sides, write_blocks
 
 # Claude Code: one JSON object a line. `user` and `assistant` hold a message of Anthropic's API.
 
@@ -27,7 +20,7 @@ _OWN_COMMANDS = ("<command-name>", "<local-command-")
 """How a message begins that is a command to Claude Code itself, or the output of one."""
 
 
-def _read_claude_code(line: Mapping[str, Any]) -> Iterator[Message]:
+def _read_claude_code(line: Any) -> Iterator[Message]:
     """The message of a line. A subagent's lines, the host's reminders and its own commands are left out."""
     match line:
         case {"isSidechain": True} | {"isMeta": True}:
@@ -35,6 +28,8 @@ def _read_claude_code(line: Mapping[str, Any]) -> Iterator[Message]:
         case {"type": "user" | "assistant" as role, "uuid": str(name), "message": {"content": content}}:
             if not (isinstance(content, str) and content.startswith(_OWN_COMMANDS)):
                 yield Message(role, read_items(content), name, line.get("isCompactSummary") is True)
+        case _:
+            return
 
 
 def _write_claude_code(message: Message) -> Iterator[dict[str, Any]]:
@@ -48,7 +43,7 @@ def _write_claude_code(message: Message) -> Iterator[dict[str, Any]]:
 # Codex: one JSON object a line. `response_item` is an item of OpenAI's Responses API; `event_msg` has the user's words.
 
 
-def _read_codex(line: Mapping[str, Any]) -> Iterator[Message]:
+def _read_codex(line: Any) -> Iterator[Message]:
     """The message of a line. A user message among the response items may be the host's own context: the events tell."""
     match line:
         case {"type": "response_item", "payload": {"type": kind} as item, "timestamp": str(when)}:
@@ -56,13 +51,12 @@ def _read_codex(line: Mapping[str, Any]) -> Iterator[Message]:
                 yield from (replace(read, id=str(item.get("id") or when)) for read in decode_message(item))
         case {"type": "event_msg", "payload": {"type": "user_message", "message": str(text)}, "timestamp": str(when)}:
             yield Message("user", (Text(text),), when)
-        case {
-            "type": "event_msg",
-            "payload": {"item": {"type": "UserMessage", "id": str(name), "content": list(blocks)}},
-        }:
+        case {"payload": {"item": {"type": "UserMessage", "id": str(name), "content": list(blocks)}}}:
             yield Message("user", read_items(blocks), name)
         case {"type": "compacted", "payload": {"message": str(summary)}, "timestamp": str(when)}:
             yield Message("user", (Text(summary),), when, compacted=True)
+        case _:
+            return
 
 
 def _write_codex(message: Message) -> Iterator[dict[str, Any]]:
@@ -98,7 +92,7 @@ _GEMINI_OWN = ("<session_context>", "<hook_context>")
 """How a message begins that gemini-cli adds by itself."""
 
 
-def _read_gemini(line: Mapping[str, Any]) -> Iterator[Message]:
+def _read_gemini(line: Any) -> Iterator[Message]:
     match line:
         case {"type": "user" | "gemini" as kind, "id": str(name), "content": content}:
             parts = [{"text": content}] if isinstance(content, str) else _mappings(content)
@@ -118,6 +112,8 @@ def _read_gemini(line: Mapping[str, Any]) -> Iterator[Message]:
         case {"$set": {"messages": list(messages)}}:  # a history that replaces the one before: only its summary is new
             for message in _mappings(messages):
                 yield from (replace(read, handle=message) for read in _read_gemini(message) if read.compacted)
+        case _:
+            return
 
 
 def _read_gemini_part(part: Mapping[str, Any]) -> Item:
@@ -163,7 +159,7 @@ def _write_gemini(message: Message) -> Iterator[dict[str, Any]]:
 # opencode: one JSON document with all messages, as `opencode export SESSION` prints it.
 
 
-def _read_opencode(document: Mapping[str, Any]) -> Iterator[Message]:
+def _read_opencode(document: Any) -> Iterator[Message]:
     match document:
         case {"messages": list(messages)}:
             for message in _mappings(messages):
@@ -172,6 +168,8 @@ def _read_opencode(document: Mapping[str, Any]) -> Iterator[Message]:
             items = [item for part in _mappings(parts) for item in _read_opencode_part(part)]
             items.sort(key=lambda item: isinstance(item, Result))  # calls that were made together stay together
             yield Message(role, tuple(items), name, info.get("summary") is True, handle=document)
+        case _:
+            return
 
 
 def _read_opencode_part(part: Mapping[str, Any]) -> Iterator[Item]:
@@ -208,7 +206,7 @@ def _write_opencode(message: Message) -> Iterator[dict[str, Any]]:
 # pi: one JSON object a line, in file order. Where the user went back in the tree, the abandoned branch comes first.
 
 
-def _read_pi(line: Mapping[str, Any]) -> Iterator[Message]:
+def _read_pi(line: Any) -> Iterator[Message]:
     match line:
         case {"type": "compaction", "id": str(name), "summary": str(summary)}:
             yield Message("user", (Text(summary),), name, compacted=True)
@@ -217,6 +215,8 @@ def _read_pi(line: Mapping[str, Any]) -> Iterator[Message]:
             yield Message("assistant", items, name)
         case {"type": "message", "id": str(name), "message": {"role": "user" | "assistant" | "toolResult"} as message}:
             yield from (replace(read, id=name) for read in decode_message(message))
+        case _:
+            return
 
 
 def _write_pi(message: Message) -> Iterator[dict[str, Any]]:

@@ -159,7 +159,7 @@ def find_excerpts(text: str, query: str, budget: int) -> list[Span]:
     Returns:
         Spans in text order; the head of the text where it holds no word of the query, and none where not a word fits.
     """
-    pieces = [piece._replace(tokens=piece.tokens + 1) for piece in pieces_of_prose(text)]
+    pieces = pieces_of_prose(text)
     worths = score(pieces, query, PAGE)
     best = max(worths, default=0.0)
     choice = Choice(pieces, query, weights=PAGE)

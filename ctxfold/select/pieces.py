@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import zip_longest
+from itertools import pairwise, zip_longest
 from math import log2
 from typing import NamedTuple, TypeVar
 
@@ -205,40 +205,30 @@ def read_piece(piece: Piece) -> Piece:
 
 
 def pieces_of_prose(text: str) -> list[Piece]:
-    """Piece a text into its sentences; headings, items of lists and rows of tables are sentences of their own."""
-    return [_cut(span, span.of(text)) for span in _split_long(text, 0, len(text))]
-
-
-def cut_line(line: Line, columns: Line | None = None) -> tuple[Piece, ...]:
-    """Cut one line into pieces that do not know the lines around it. `columns`: for cells of a table, its columns."""
-    names = None if columns is None else cells_of(columns)
-    return _cut_text(line.kind, line.text, line.cuts, line.table, names)
+    """Cut a text into its sentences; headings, items of lists and rows of tables are sentences of their own."""
+    return [_read(span.of(text), span) for span in _split_long(text, 0, len(text))]
 
 
 @lru_cache(maxsize=65_536)
-def _cut_text(
-    kind: str, text: str, ends: tuple[int, ...], table: str, columns: tuple[str, ...] | None
-) -> tuple[Piece, ...]:
-    if kind in ("user", "say", "note"):
-        return tuple(_compare(_cut_prose(text)))
-    if kind == "text" or "\n" in text:
-        return tuple(_compare(_cut_document(text)))
-    return tuple(_cut_row(kind, text, ends, table, columns))
+def cut_line(line: Line, columns: Line | None = None) -> tuple[Piece, ...]:
+    """Cut one line into pieces that do not know the lines around it. `columns`: for cells of a table, its columns."""
+    if line.kind in ("user", "say", "note"):
+        return tuple(_compare(_cut_prose(line.text)))
+    if line.kind == "text" or "\n" in line.text:
+        return tuple(_compare(_cut_document(line.text)))
+    return tuple(_cut_row(line, None if columns is None else cells_of(columns)))
 
 
-def _cut(span: Span, text: str) -> Piece:
-    return Piece(text, count(text), _find_values(text), words_of(text), span=span)
+def _read(text: str, span: Span, group: str = "", part: bool = False) -> Piece:
+    return Piece(text, count(text) + 1, _find_values(text), words_of(text), group=group, span=span, part=part)
 
 
 def _cut_prose(text: str) -> Iterator[Piece]:
     start = text.find(" ") + 1  # after the marker
-    if len(text) <= 4 * _ENDS:
-        yield from _cut_sentences(text, start, len(text))
-        return
-    first, last = (
-        text.rfind(" ", start + 1, _ENDS) + 1 or _ENDS,
-        text.find(" ", len(text) - _ENDS) + 1 or len(text) - _ENDS,
-    )
+    first = last = len(text)
+    if len(text) > 4 * _ENDS:
+        first = text.rfind(" ", start + 1, _ENDS) + 1 or _ENDS
+        last = text.find(" ", len(text) - _ENDS) + 1 or len(text) - _ENDS
     yield from _cut_sentences(text, start, first)
     yield from _cut_runs(text, first, last)
     yield from _cut_sentences(text, last, len(text))
@@ -261,8 +251,7 @@ def _cut_runs(text: str, start: int, end: int) -> Iterator[Piece]:
 def _cut_sentences(text: str, start: int, end: int) -> Iterator[Piece]:
     spans = [span for span in _split_long(text, start, end) if _SAYS_SOMETHING.search(text, span.start, span.end)]
     for span in _join_openers(text, spans):
-        cut = _cut(span, span.of(text))
-        yield cut._replace(group=shape_of(cut.text))
+        yield _read(span.of(text), span, shape_of(span.of(text)))
 
 
 def _join_openers(text: str, spans: Sequence[Span]) -> Iterator[Span]:
@@ -270,7 +259,7 @@ def _join_openers(text: str, spans: Sequence[Span]) -> Iterator[Span]:
     at = 0
     while at < len(spans):
         first = spans[at]
-        while at + 1 < len(spans) and opens(spans[at].of(text)) and spans[at + 1].end - first.start <= _LONG:
+        while at + 1 < len(spans) and _is_opener(spans[at].of(text)) and spans[at + 1].end - first.start <= _LONG:
             at += 1
         yield Span(first.start, spans[at].end)
         at += 1
@@ -315,27 +304,24 @@ def _split_long(text: str, start: int, end: int) -> Iterator[Span]:
 def _cut_long(text: str, start: int, end: int, name: str = "") -> Iterator[Piece]:
     """A long line of a document, or a long cell, in pieces. `name`: that of the cell's column."""
     for place, span in enumerate(_split_long(text, start, end)):
-        shown = f"{name}={span.of(text)}" if name and not place else span.of(text)
-        cut = _cut(span, shown)
-        yield cut._replace(tokens=cut.tokens + 1, part=place > 0)
+        yield _read(f"{name}={span.of(text)}" if name and not place else span.of(text), span, part=place > 0)
 
 
-def _cut_row(
-    kind: str, text: str, ends: tuple[int, ...], table: str, columns: tuple[str, ...] | None
-) -> Iterator[Piece]:
-    tokens = count(text) + 1
-    if table == "columns":
-        yield Piece(text, tokens, span=Span(0, len(text)))
+def _cut_row(line: Line, columns: tuple[str, ...] | None) -> Iterator[Piece]:
+    text, tokens, span = line.text, count(line.text) + 1, Span(0, len(line.text))
+    cells = list(_find_cells(line))
+    if line.table == "columns":
+        yield Piece(text, tokens, span=span)
         return
-    cells = list(_find_cells(ends, table))
     if not cells and len(text) > _LONG:
         yield from _cut_long(text, 2 if text[:2] in ("< ", "> ") else 0, len(text))
         return
-    named = [(_name_cell(text, span, at, columns), span.of(text)) for at, span in enumerate(cells)]
-    if tokens <= (_WHOLE_ROW if kind == "data" else _WHOLE_CALL) or (len(cells) < 2 and len(text) <= _LONG):
+    named = [(_name_cell(span.of(text), at, columns), span.of(text)) for at, span in enumerate(cells)]
+    if tokens <= (_WHOLE_ROW if line.kind == "data" else _WHOLE_CALL) or (len(cells) < 2 and len(text) <= _LONG):
         values = tuple(value for name, cell in named for value in _cell_values(cell, name))
-        said = words_of(text) if kind == "call" else ()
-        yield Piece(text, tokens, values or _find_values(text), said, span=Span(0, len(text)))
+        yield Piece(
+            text, tokens, values or _find_values(text), words_of(text) if line.kind == "call" else (), span=span
+        )
         return
     for span, (name, cell) in zip(cells, named, strict=True):
         if len(cell) > _LONG:
@@ -345,25 +331,23 @@ def _cut_row(
             yield Piece(shown, count(shown) + 1, _cell_values(cell, name), span=span)
 
 
-def _find_cells(ends: tuple[int, ...], table: str) -> Iterator[Span]:
+def _find_cells(line: Line) -> Iterator[Span]:
     """The cells between the cuts of a line."""
-    seam = 2 if table == "none" else 3
-    start = ends[0] if ends else 0
-    for end in ends[1:]:
-        yield Span(start, end)
-        start = end + seam
+    seam = 2 if line.table == "none" else 3
+    for number, (start, end) in enumerate(pairwise(line.cuts)):
+        yield Span(start + seam if number else start, end)
 
 
-def _name_cell(text: str, span: Span, at: int, columns: tuple[str, ...] | None) -> str:
+def _name_cell(cell: str, at: int, columns: tuple[str, ...] | None) -> str:
     if columns is not None and at < len(columns):
         return columns[at]
-    name, equals, _ = span.of(text).partition("=")
+    name, equals, _ = cell.partition("=")
     return name if equals else ""
 
 
 def cells_of(line: Line) -> tuple[str, ...]:
     """The cells of a row, or the arguments of a call, as they are written."""
-    return tuple(span.of(line.text) for span in _find_cells(line.cuts, line.table))
+    return tuple(span.of(line.text) for span in _find_cells(line))
 
 
 def _cell_values(cell: str, name: str) -> Values:
@@ -405,7 +389,7 @@ def _without_varying(line: str) -> str:
     return _VARYING.sub("#", line)
 
 
-def opens(text: str) -> bool:
+def _is_opener(text: str) -> bool:
     """Whether a text ends in a colon: it says nothing without the text after it."""
     return text.rstrip("*_ \t\r\n").endswith(":")
 
@@ -432,36 +416,38 @@ def find_headings(line: Line, cuts: Sequence[Piece]) -> Sequence[tuple[int, ...]
 
 
 def _find_list_openers(text: str, cuts: Sequence[Piece]) -> list[tuple[int, ...]]:
-    found: list[tuple[int, ...]] = []
-    under: list[tuple[int, int]] = []  # how deep each is that a next item may stand under, and its place
-    table, depth, row, end = False, -1, 0, 0
+    """For each sentence of a message the opener of its list or table, and the items above it that are less indented."""
+    above: list[tuple[int, ...]] = []
+    open_items: list[tuple[int, int]] = []  # indents and places of what may have items under it
+    in_table, indent, row, end = False, -1, 0, 0
     for place, cut in enumerate(cuts):
         row = text.rfind("\n", end, cut.span.start) + 1 or row
         end = cut.span.start
         item = _ITEM.match(text, row)
-        begins = not text[row : min(cut.span.start, row + _LONG)].strip()
-        inner = text[row : row + 1].isspace()
-        opener = "\n" in cut.text or (item is None and (opens(cut.text) or text[row : row + 1] == "#"))
-        if item and begins and not opener:
-            depth = len(item[1]) + (item[2] == "|" and table)
-            under = [each for each in under if each[0] < depth]
-        elif opener or (begins and not inner):
-            depth, under = -1, []
-        found.append(tuple(at for _, at in under) if item or inner else ())
-        if opener or (begins and item):
-            under.append((depth, place))
-        table = item is not None and item[2] == "|"
-    return found
+        begins_row = not text[row : min(cut.span.start, row + _LONG)].strip()
+        is_indented = text[row : row + 1].isspace()
+        is_opener = "\n" in cut.text or (item is None and (_is_opener(cut.text) or text[row : row + 1] == "#"))
+        if item and begins_row and not is_opener:
+            indent = len(item[1]) + (item[2] == "|" and in_table)
+            open_items = [each for each in open_items if each[0] < indent]
+        elif is_opener or (begins_row and not is_indented):
+            indent, open_items = -1, []
+        above.append(tuple(at for _, at in open_items) if item or is_indented else ())
+        if is_opener or (begins_row and item):
+            open_items.append((indent, place))
+        in_table = item is not None and item[2] == "|"
+    return above
 
 
 def _find_page_headings(cuts: Sequence[Piece]) -> list[tuple[int, ...]]:
-    found: list[tuple[int, ...]] = []
-    under: tuple[int, ...] = ()
+    """For each line of a page its heading."""
+    above: list[tuple[int, ...]] = []
+    heading: tuple[int, ...] = ()
     for place, cut in enumerate(cuts):
         is_heading = cut.text.lstrip("§ ").startswith("#")
-        found.append(() if is_heading else under)
-        under = (place,) if is_heading else under
-    return found
+        above.append(() if is_heading else heading)
+        heading = (place,) if is_heading else heading
+    return above
 
 
 def find_above(lines: Sequence[Line]) -> list[tuple[int, ...]]:
@@ -470,14 +456,14 @@ def find_above(lines: Sequence[Line]) -> list[tuple[int, ...]]:
     These are the call that it answers or is an argument of, the line that names the step of a late result, and the
     rows above it.
     """
-    found: list[tuple[int, ...]] = []
+    above: list[tuple[int, ...]] = []
     rows: list[int] = []
     call: int | None = None
     late: int | None = None
     for at, line in enumerate(lines):
-        if line.kind == "data" and "." not in line.ref:
+        if line.kind == "data" and "." not in line.ref:  # it names the step of the late result in the next lines
             late, call = at, None
-            found.append(())
+            above.append(())
             continue
         if late is not None and (line.kind not in ("data", "text") or line.ref != lines[late + 1].ref):
             late = None
@@ -485,16 +471,18 @@ def find_above(lines: Sequence[Line]) -> list[tuple[int, ...]]:
             call = None
         while rows and (lines[rows[-1]].ref != line.ref or lines[rows[-1]].depth >= line.depth):
             rows.pop()
-        if line.kind == "call" and not line.depth:
-            found.append(())
-            call = at
-            continue
-        spoken = line.kind in ("user", "say", "note")
+        is_call = line.kind == "call" and not line.depth
         first = late if late is not None else call
-        found.append(tuple(rows) if first is None or spoken else (first, *rows))
+        if is_call:
+            above.append(())
+            call = at
+        elif first is None or line.kind in ("user", "say", "note"):
+            above.append(tuple(rows))
+        else:
+            above.append((first, *rows))
         if line.kind == "data":
             rows.append(at)
-    return found
+    return above
 
 
 def _find_answers(lines: Sequence[Line], above: Sequence[tuple[int, ...]]) -> dict[int, int]:

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
-from math import log
 
 from ctxfold.select.pieces import Piece, values_in
 from ctxfold.text.words import query_words
@@ -242,18 +241,14 @@ def is_id(value: str) -> bool:
     """Whether a value is built as what names one thing or counts it exactly: letters with digits, joined parts, many
     digits.
     """
-    value = _number_of(value)
+    parts = value.split(" ")
+    if len(parts) == 2:  # a number with its unit
+        value = next((part for part in parts if _NUMBER.fullmatch(part)), value)
     if " " in value or len(value) > _LONGEST_ID:
         return False
     digits = sum(map(str.isdigit, value))
     joined = "@" in value or "/" in value or "_" in value
     return joined or digits >= _MANY or 0 < digits < len(value.strip("$€£¥%.,:"))
-
-
-def _number_of(value: str) -> str:
-    """The number of a number with its unit; anything else as it is."""
-    parts = value.split(" ")
-    return next((part for part in parts if _NUMBER.fullmatch(part)), value) if len(parts) == 2 else value
 
 
 _SOON = 1.2
@@ -276,11 +271,8 @@ class BM25:
         for document in documents:
             self.add(document)
 
-    def __len__(self) -> int:
-        return len(self._lengths)
-
     def add(self, document: Sequence[str]) -> int:
-        """Takes one more document in, after the others."""
+        """Add a document after the others. Returns its place."""
         index = len(self._lengths)
         for word, times in Counter(document).items():
             self._postings.setdefault(word, []).append((index, times))
@@ -288,18 +280,13 @@ class BM25:
         self._total += len(document)
         return index
 
-    def scores(self, query: Iterable[str] | Mapping[str, float]) -> list[float]:
-        """How well each document fits a query, in order; 0.0 for one without a word of it.
-
-        Args:
-            query: its words, as `query_words` gives them, or the weight of each, as `query_weights` does.
-        """
+    def scores(self, query: Mapping[str, float]) -> list[float]:
+        """How well each document fits the weighted words of a query, in order; 0.0 for one without a word of it."""
         lengths = self._lengths
         found = [0.0] * len(lengths)
         mean = self._total / len(lengths) if self._total else 1.0
         base, slope = _SOON * (1 - self._b), _SOON * self._b / mean
-        shares = query if isinstance(query, Mapping) else dict.fromkeys(query, 1.0)
-        for word, share in shares.items():
+        for word, share in query.items():
             weight = share * self.rarity(word) * (_SOON + 1)
             for index, times in self._postings.get(word, ()):
                 found[index] += weight * times / (times + base + slope * lengths[index])
@@ -308,4 +295,4 @@ class BM25:
     def rarity(self, word: str) -> float:
         """The idf of a word: near 0 when every document holds it, higher the fewer do."""
         holders = len(self._postings.get(word, ()))
-        return log(1 + (len(self._lengths) - holders + 0.5) / (holders + 0.5))
+        return math.log(1 + (len(self._lengths) - holders + 0.5) / (holders + 0.5))

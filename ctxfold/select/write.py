@@ -58,7 +58,7 @@ def _shorten_line(line: Line, cuts: Sequence[Piece], places: Sequence[int]) -> L
     rows = write_rows(line.text, cuts, places)
     if line.kind == "text":
         text = (" " if len(places) == 1 else "\n").join(rows)
-        if "\n" in text:
+        if len(text.splitlines()) > 1:  # at other ends of lines than ours too: no row may pose as a speaker's
             return line.reword(f"<<{line.ref}\n{text}\n{line.ref}>>")
         return _add_ref(line.reword(f"< {text.removeprefix('< ')}"))
     if line.kind == "call" and line.depth:

@@ -97,42 +97,40 @@ def check_wish(action: str, query: str | None, at: int | None, to: str | None) -
         raise InputError(f"{action} takes no name; use switch for a branch that exists, create for a new one")
 
 
-def move(tx: Writing, session: int, here: HeadRow, wish: BranchMove) -> tuple[HeadRow, State]:
-    """Apply a move made on the branch `here`. Returns the branch it leads to and that branch's revision.
+def move(tx: Writing, session: int, current: HeadRow, wish: BranchMove) -> tuple[HeadRow, State]:
+    """Apply a move made on the branch `current`. Returns the branch it leads to and that branch's revision.
 
     Raises:
         BranchError: a name that is taken or unknown, or a step on no branch.
     """
-    heads, state = tx.forest.heads(session), state_of(tx, session, here)
+    heads, state = tx.forest.heads(session), state_of(tx, session, current)
     match wish.action:
         case "continue":
-            return here, state
+            return current, state
         case "rename":
-            return (here, state) if wish.to == here.name else _rename(tx, session, here, state, wish)
+            return (current, state) if wish.to == current.name else _rename(tx, session, current, state, wish)
         case "switch":
-            there = _find_branch(heads, wish.to)
-            if there.id == here.id:
-                return here, state
-            state = state_of(tx, session, there)
+            target = _find_branch(heads, wish.to)
+            if target.id == current.id:
+                return current, state
+            state = state_of(tx, session, target)
         case "create":
-            origin, state = truncate(tx, session, here, wish.at)
+            origin, state = truncate(tx, session, current, wish.at)
             name = _choose_name(heads, wish.to, "branch")
-            there = HeadRow(len(heads) + 1, name, origin.topic, state.seq, time.time())
-            tx.forest.add_head(session, there)
+            target = HeadRow(len(heads) + 1, name, origin.topic, state.seq, time.time())
+            tx.forest.add_head(session, target)
         case _:
+            state = replace(GENESIS, notes=state.notes)
             topic = TopicRow(len(tx.forest.topics(session)) + 1, _choose_name(heads, wish.to, "topic"))
+            target = HeadRow(len(heads) + 1, topic.name, topic.id, 0, time.time())
             tx.forest.add_topic(session, topic)
-            there, state = (
-                HeadRow(len(heads) + 1, topic.name, topic.id, 0, time.time()),
-                replace(GENESIS, notes=state.notes),
-            )
-            tx.forest.add_head(session, there)
-    payload: dict[str, Any] = {"action": wish.action, "from": here.id, "to": there.id, "tip": state.tip}
-    payload |= {"name": there.name} | ({"topic": there.topic} if wish.action == "new_topic" else {})
+            tx.forest.add_head(session, target)
+    payload: dict[str, Any] = {"action": wish.action, "from": current.id, "to": target.id, "tip": state.tip}
+    payload |= {"name": target.name} | ({"topic": target.topic} if wish.action == "new_topic" else {})
     happened = Happened("moved", payload, (), wish.decider, wish.reason or wish.action)
-    after = advance(tx, session, there, state, state, happened)
-    tx.sessions.settle(session, there.id)
-    return there, after
+    after = advance(tx, session, target, state, state, happened)
+    tx.sessions.settle(session, target.id)
+    return target, after
 
 
 def _find_branch(heads: Sequence[HeadRow], name: str | None) -> HeadRow:
@@ -152,25 +150,25 @@ def _choose_name(heads: Sequence[HeadRow], wanted: str | None, kind: str) -> str
     return wanted
 
 
-def _rename(tx: Writing, session: int, here: HeadRow, state: State, wish: BranchMove) -> tuple[HeadRow, State]:
+def _rename(tx: Writing, session: int, current: HeadRow, state: State, wish: BranchMove) -> tuple[HeadRow, State]:
     if wish.to is None:
         raise BranchError("a new name is missing; give it in `to`")
     name = _choose_name(tx.forest.heads(session), wish.to, "branch")
-    rename_branch(tx, session, here, name)
-    payload = {"branch": here.id, "name": name, "was_name": here.name}
-    after = advance(tx, session, here, state, state, Happened("renamed", payload, (), wish.decider, "rename"))
-    return replace(here, name=name, seq=after.seq), after
+    rename_branch(tx, session, current, name)
+    payload = {"branch": current.id, "name": name, "was_name": current.name}
+    after = advance(tx, session, current, state, state, Happened("renamed", payload, (), wish.decider, "rename"))
+    return replace(current, name=name, seq=after.seq), after
 
 
-def truncate(tx: Reading, session: int, here: HeadRow, at: int | None) -> tuple[HeadRow, State]:
+def truncate(tx: Reading, session: int, current: HeadRow, at: int | None) -> tuple[HeadRow, State]:
     """Return the branch that a step lies on, this one first, and its revision with the path ended at that step.
 
     The cover keeps the tiles that end by then. Raises BranchError: the step is on no branch.
     """
     if at is None:
-        return here, state_of(tx, session, here)
+        return current, state_of(tx, session, current)
     step = tx.log.step(session, at)
-    for branch in (here, *(other for other in tx.forest.heads(session) if other.id != here.id)):
+    for branch in (current, *(other for other in tx.forest.heads(session) if other.id != current.id)):
         state = state_of(tx, session, branch)
         if step is not None and step.depth <= dict(tx.log.path(session, state.tip)).get(step.lane, 0):
             return branch, replace(
@@ -208,16 +206,17 @@ def _find_cover(tx: Reading, session: int, cover: int, depth: int) -> int:
 
 def rank_branches(forest: ForestView, message: str) -> tuple[RankedBranch, ...]:
     """Return the branches that hold anything, those most like a message first."""
-    here = forest.elsewhere
-    others = sorted(here.branches, key=lambda branch: -branch.visited)
-    held = [(here.branch, here.topic, forest.path), *((each.branch, each.topic, each.turns) for each in others)]
-    texts = ["\n".join(f"{turn.said}\n{turn.reply}" for turn in turns) for _, _, turns in held]
+    elsewhere = forest.elsewhere
+    others = sorted(elsewhere.branches, key=lambda branch: -branch.visited)
+    branches = [(elsewhere.branch, elsewhere.topic, forest.path)]
+    branches += [(branch.branch, branch.topic, branch.turns) for branch in others]
+    texts = ["\n".join(f"{turn.said}\n{turn.reply}" for turn in turns) for _, _, turns in branches]
     ranked = [
         RankedBranch(name, topic, round(score, 4), _last_message(turns))
-        for (name, topic, turns), score in zip(held, rank_alike(message, texts), strict=True)
+        for (name, topic, turns), score in zip(branches, rank_alike(message, texts), strict=True)
         if turns
     ]
-    return tuple(sorted(ranked, key=lambda each: -each.score))
+    return tuple(sorted(ranked, key=lambda branch: -branch.score))
 
 
 def _last_message(turns: Sequence[Turn]) -> str:
@@ -247,11 +246,11 @@ class OtherBranches:
         """Return the turns of all branches other than this one."""
         heads = tx.forest.heads(self._session)
         topics = {topic.id: topic.name for topic in tx.forest.topics(self._session)}
-        here = next(head for head in heads if head.id == branch)
+        current = next(head for head in heads if head.id == branch)
         shown = dict(tx.log.path(self._session, state.tip))
-        others = sorted(heads, key=lambda head: (head.topic != here.topic, head.topic, head.id))
+        others = sorted(heads, key=lambda head: (head.topic != current.topic, head.topic, head.id))
         summaries = [self._summarise(tx, head, topics[head.topic], shown) for head in others if head.id != branch]
-        return Elsewhere(here.name, topics[here.topic], tuple(summaries))
+        return Elsewhere(current.name, topics[current.topic], tuple(summaries))
 
     def forest(self, tx: Reading, branch: int, state: State) -> ForestView:
         """Return the whole forest, as a decider is shown it."""
@@ -312,8 +311,8 @@ def _shorten_reply(reply: str, said: str) -> str:
     """The sentences of a reply that bear on the message, in their order."""
     if len(reply) <= 4 * _GIST and count(reply) <= _GIST:
         return f"{AI} {' '.join(reply.split())}"
-    kept = " … ".join(" ".join(span.of(reply).split()) for span in find_excerpts(reply, said, _GIST))
-    return f"{AI} {kept} …"
+    excerpts = (" ".join(span.of(reply).split()) for span in find_excerpts(reply, said, _GIST))
+    return f"{AI} {' … '.join(excerpts)} …"
 
 
 def _summarise_open(tx: Reading, records: Sequence[StoredRecord]) -> str:
@@ -386,14 +385,14 @@ class Topic:
 def read_tree(tx: Reading, session: int, current: int) -> list[Topic]:
     """Return the topics of a session, oldest first. `current` is the branch that the handle is on."""
     topics = tx.forest.topics(session)
-    made: dict[int, list[BranchInfo]] = {topic.id: [] for topic in topics}
+    branches: dict[int, list[BranchInfo]] = {topic.id: [] for topic in topics}
     paths: dict[int, list[tuple[str, dict[int, int]]]] = {}
     for branch in tx.forest.heads(session):
         state = state_of(tx, session, branch)
         older = paths.setdefault(branch.topic, [])
-        made[branch.topic].append(_describe_branch(tx, session, branch, state, older, branch.id == current))
+        branches[branch.topic].append(_describe_branch(tx, session, branch, state, older, branch.id == current))
         older.append((branch.name, dict(tx.log.path(session, state.tip))))
-    return [Topic(topic.name, tuple(made[topic.id])) for topic in topics]
+    return [Topic(topic.name, tuple(branches[topic.id])) for topic in topics]
 
 
 def _describe_branch(

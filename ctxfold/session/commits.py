@@ -62,15 +62,15 @@ def compute_revision(
     before: bytes, kind: str, payload: dict[str, Any], material: Sequence[bytes], after: State
 ) -> bytes:
     """Return the id of the revision that an event makes, 16 bytes."""
-    made = blake2b(before, digest_size=16, person=b"revision")
+    revision = blake2b(before, digest_size=16, person=b"revision")
     words = canonical({key: value for key, value in payload.items() if key not in NAMES})
     roots = f"{after.tip} {after.cover} {after.notes} {after.decision} {after.undone}"
     roots += f" {after.intent}" if after.intent else ""
     roots += f" g{after.guide}" if after.guide else ""
-    made.update(f"\0{kind}\0{words}\0{roots}\0".encode("utf-8", "surrogatepass"))
+    revision.update(f"\0{kind}\0{words}\0{roots}\0".encode("utf-8", "surrogatepass"))
     for piece in material:
-        made.update(piece)
-    return made.digest()
+        revision.update(piece)
+    return revision.digest()
 
 
 def dump_payload(payload: dict[str, Any]) -> str:

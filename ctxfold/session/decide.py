@@ -15,7 +15,6 @@ from ctxfold.decisions.extraction import (
     resolve_selections,
 )
 from ctxfold.decisions.fold import FoldDirective, FoldSettings, find_stretch, fold, price_blocks, write_tile
-from ctxfold.decisions.marks import mark
 from ctxfold.decisions.memory import (
     Batch,
     Written,
@@ -205,7 +204,7 @@ def fold_steps(tx: Writing, now: Handle, directive: FoldDirective, by: By) -> Ti
         tile = shorten_tile(workspace, blocks, number, query_of(workspace))
         return _put(tx, now, place, blocks, tile, By("embedded", by.reason))
     steps = tuple(step for block in blocks for step in block.steps)
-    summary, marks = mark(directive.summary, *read_evidence(tx, place, steps))
+    summary, marks = read_evidence(tx, place, steps).mark(directive.summary)
     tile = write_tile(workspace, blocks, number, summary, _author(by))
     return _put(tx, now, place, blocks, replace(tile, marks=marks), by)
 
@@ -230,20 +229,20 @@ def consolidate(
     return _fold_past(tx, now, place, batch, limit, by, written)
 
 
-def put_memory(tx: Writing, now: Handle, limit: int, memory: Memory, upto: int | None, by: By) -> Tile:
-    """Put a memory in place of the steps up to `upto`, None for the one before the latest that this handle has shown.
+def put_memory(tx: Writing, now: Handle, limit: int, memory: Memory, upto: int | None, as_of: int, by: By) -> Tile:
+    """Put a memory in place of the steps up to `upto`, None for the one before `as_of`, the latest that its author had
+    read.
 
     Raises FoldError: there are no such steps.
     """
-    latest = now.seen
     older = now.place(tx).workspace.older
     place = now.place(tx, upto=older.first if older else None)
     blocks = place.workspace.blocks
-    end = sum(block.steps[0] <= (latest - 1 if upto is None else upto) for block in blocks)
+    end = sum(block.steps[0] <= (as_of - 1 if upto is None else upto) for block in blocks)
     if end == 0:
         raise FoldError("there is nothing before the latest step; record more steps first")
     batch = make_batch(blocks, end, limit, now.settings.of(limit))
-    return _fold_past(tx, now, place, batch, limit, by, _sign(tx, place, memory, latest, by))[0]
+    return _fold_past(tx, now, place, batch, limit, by, _sign(tx, place, memory, as_of, by))[0]
 
 
 def _fold_past(
@@ -271,7 +270,7 @@ def _sign(tx: Reading, place: Branch, memory: Memory, as_of: int, by: By) -> Wri
 
     texts, marks, evidence = dict[str, str](), list[str](), read_evidence(tx, place, ())
     for name, text in memory:
-        texts[name], missing = mark(text, *evidence)
+        texts[name], missing = evidence.mark(text)
         marks += missing
         if name in ("wanted", "laid_down"):
             texts[name] = mark_rows(texts[name])
@@ -355,7 +354,7 @@ def set_plan(tx: Writing, now: Handle, given: PlanGiven, by: By) -> Intent:
     change = resolve_plan(before, given, log, tip, find_next_constraint(tx, place.session), read)
     if change.empty:
         return before
-    after = put_intent(tx, place, before, change, By(by.decider, by.reason or "asked for"))
+    after = put_intent(tx, place, change, By(by.decider, by.reason or "asked for"))
     intent = set_intent(before, change)
     now.take_intent(after, intent)
     return intent
@@ -410,7 +409,7 @@ def extract_lines(tx: Writing, now: Handle, wanted: ExtractionWanted, by: By) ->
     if made.extracts == intent.extracts == ():
         return made
     who = By("embedded" if wanted.selections is None else by.decider, by.reason or "asked for")
-    now.take_intent(put_extraction(tx, place, intent, made, who), extract(intent, made))
+    now.take_intent(put_extraction(tx, place, made, who), extract(intent, made))
     return made
 
 
@@ -501,7 +500,7 @@ def _make_refactoring(case: Case, wanted: RefactorWanted) -> Refactoring | Refac
         except InputError as error:
             return RefactorRefusal(str(error))
         if wanted.operator != "fact_rectify":
-            text, marks = mark(text, *case.evidence())
+            text, marks = case.evidence().mark(text)
         made = apply_text(wanted.operator, case, text, _author(wanted.by))
     if isinstance(made, RefactorRefusal):
         return made

@@ -22,7 +22,7 @@ from ctxfold.messages import Result
 from ctxfold.session.branches import OtherBranches
 from ctxfold.session.commits import GENESIS, head_of, state_of
 from ctxfold.session.load import REACH, count_reach, count_waiting, load
-from ctxfold.session.record import Branch, Draft, Taken, arrive, is_on_path, record
+from ctxfold.session.record import Branch, NewRecord, Taken, arrive, is_on_path, record
 from ctxfold.session.register import load_guidance_at, load_intent
 from ctxfold.store.rows import Reading, Writing
 from ctxfold.store.sqlite import Store
@@ -209,9 +209,9 @@ class Handle:
         self.take_decision(state, replace(self._workspace, intent=intent))
         self._planned = state.intent
 
-    def record(self, tx: Writing, drafts: Sequence[Draft], *, fills: bool) -> Taken:
-        """Record drafts where recording happens now. `fills`: the assistant made them; they close the step."""
-        taken = record(tx, self.place(tx), drafts, fills=fills)
+    def record(self, tx: Writing, records: Sequence[NewRecord], *, fills: bool) -> Taken:
+        """Record them where recording happens now. `fills`: the assistant made them; they close the step."""
+        taken = record(tx, self.place(tx), records, fills=fills)
         self.take_in(taken)
         return taken
 

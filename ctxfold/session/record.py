@@ -50,7 +50,7 @@ class Branch:
 
 
 @dataclass(slots=True, eq=False)
-class Draft:
+class NewRecord:
     """A record on its way to the log; `ref` is its address once it has one. With a `key` it is recorded once."""
 
     kind: Kind
@@ -65,6 +65,11 @@ class Draft:
     def is_said(self) -> bool:
         """Whether the assistant said or called it, which closes the user's turn."""
         return self.kind in ("assistant", "call")
+
+    @property
+    def is_summary(self) -> bool:
+        """Whether it is a host's own summary of all before it."""
+        return self.key is not None and self.key.startswith(COMPACTION)
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,18 +157,18 @@ def _read_call(given: object, unnamed: str) -> Call:
     return call if call.id else replace(call, id=unnamed)
 
 
-def drafts_of(message: Message) -> list[Draft]:
+def list_new_records(message: Message) -> list[NewRecord]:
     """The records of a message, in order; none of a system message. If the message has an id, each record has a key."""
-    drafts: list[Draft] = []
+    records: list[NewRecord] = []
     name = spell_id(message.id)
 
     def add(kind: Kind, origin: Origin, text: str, key: str, call: str | None = None, shown: str | None = None) -> None:
-        drafts.append(Draft(kind, origin, text, call, shown, key if name else None))
+        records.append(NewRecord(kind, origin, text, call, shown, key if name else None))
 
     if message.compacted:
         add("note", "model", message.text, f"{COMPACTION}{name}", None, _COMPACTED)
-        return drafts
-    said: tuple[Kind, Origin] = ("user", "user") if message.role == "user" else ("assistant", "model")
+        return records
+    speaker: tuple[Kind, Origin] = ("user", "user") if message.role == "user" else ("assistant", "model")
     texts = 0
     for item in message.items if message.role != "system" else ():
         match item:
@@ -173,14 +178,22 @@ def drafts_of(message: Message) -> list[Draft]:
             case Result(given, text, origin, shown):
                 add("result", origin, text, f"result:{spell_id(given)}", spell_id(given), shown)
             case Text() | Opaque() if isinstance(item, Text) or item.text:
-                add(*said, item.text, f"{said[0]}:{name}" + (f".{texts}" if texts else ""))
+                add(*speaker, item.text, f"{speaker[0]}:{name}" + (f".{texts}" if texts else ""))
                 texts += 1
             case _:
                 pass  # thinking
-    return drafts
+    return records
 
 
-def record_messages(tx: Writing, at: Handle, messages: Iterable[Message]) -> list[tuple[RecordRef, bool]]:
+def is_compacted(tx: Reading, session: int) -> bool:
+    """Return whether the host compacted the conversation after the user's last message."""
+    is_due = False
+    for record in tx.log.entries_of(session):
+        is_due = record.kind != "user" and (is_due or (record.idempotency or "").startswith(COMPACTION))
+    return is_due
+
+
+def record_messages(tx: Writing, at: Handle, messages: Iterable[Message]) -> list[tuple[NewRecord, bool]]:
     """Record messages that the log does not hold yet: an assistant's words, its calls and their results as one step.
 
     A late result joins the step of its call. A result is left out if its call was never seen.
@@ -188,8 +201,8 @@ def record_messages(tx: Writing, at: Handle, messages: Iterable[Message]) -> lis
     Returns:
         The records of the messages in order, each with whether it is new.
     """
-    first: dict[object, Draft] = {}
-    for draft in (draft for message in messages for draft in drafts_of(message)):
+    first: dict[object, NewRecord] = {}
+    for draft in (draft for message in messages for draft in list_new_records(message)):
         first.setdefault(draft.key or draft, draft)
     calls = _find_known(tx, at.session, list(first.values()))
     new = {draft: None for draft in first.values() if draft.ref is None}
@@ -205,12 +218,12 @@ def record_messages(tx: Writing, at: Handle, messages: Iterable[Message]) -> lis
             step, call = calls[draft.call_id]
             result = Result(call, draft.text, "page" if draft.origin == "page" else "tool", draft.shown)
             draft.ref = at.record_late(tx, step, result, f"result:{call}" if draft.key else None)
-    return [(draft.ref, draft in new) for draft in first.values() if draft.ref is not None]
+    return [(draft, draft in new) for draft in first.values()]
 
 
-def _group_steps(drafts: Iterable[Draft]) -> Iterator[list[Draft]]:
+def _group_steps(drafts: Iterable[NewRecord]) -> Iterator[list[NewRecord]]:
     """Drafts by step: an assistant's words, its calls and their results together, every other draft alone."""
-    group: list[Draft] = []
+    group: list[NewRecord] = []
     calls: set[str | None] = set()
     for draft in drafts:
         if draft.kind == "result":
@@ -227,7 +240,7 @@ def _group_steps(drafts: Iterable[Draft]) -> Iterator[list[Draft]]:
         yield group
 
 
-def record(tx: Writing, branch: Branch, made: Sequence[Draft], *, fills: bool) -> Taken:
+def record(tx: Writing, branch: Branch, made: Sequence[NewRecord], *, fills: bool) -> Taken:
     """Append records to the open step of a branch, or to a new one. `fills`: the assistant made them; they close it."""
     session = branch.session
     tip = tx.log.step(session, branch.state.tip) if branch.state.tip else None
@@ -285,11 +298,11 @@ def arrive(tx: Writing, branch: Branch, step: int, result: Result, key: str | No
     old = tx.log.step(session, step)
     if old is None:
         raise RefError(f"s{step} is not a step of this session; its last step is s{tx.log.last_step(session)}")
-    there = tx.log.records(session, [step])
-    same = next((each for each in there if key is not None and each.idempotency == key), None)
+    old_records = tx.log.records(session, [step])
+    same = next((each for each in old_records if key is not None and each.idempotency == key), None)
     if same is not None:
         return RecordRef(step, same.k)
-    calls = [record.call_id for record in there if record.kind == "call"]
+    calls = [record.call_id for record in old_records if record.kind == "call"]
     if result.id not in calls:
         raise RefError(
             f"s{step} has no call {result.id!r}; its calls are {', '.join(str(call) for call in calls) or 'none'}"
@@ -298,8 +311,8 @@ def arrive(tx: Writing, branch: Branch, step: int, result: Result, key: str | No
     at = old
     if tip is not None and is_on_path(tx, session, tip.n, old):
         at = _new_step(tx, session, tip) if _is_shared(tx, branch, tip) else tip
-    record = Record(step, len(there) + 1, "result", result.origin, result.text, result.id, at.n, result.shown)
-    record = replace(record, call=_number_call([*there, record], late=at.n != step))
+    record = Record(step, len(old_records) + 1, "result", result.origin, result.text, result.id, at.n, result.shown)
+    record = replace(record, call=_number_call([*old_records, record], late=at.n != step))
     payload = {"step": step, "record": record.k, "at": at.n}
     tip_after = branch.state.tip if at.n == old.n else at.n
     grown, lines, state = _append(tx, branch, at, tip_after, [(record, key)], Happened("arrived", payload))
@@ -315,12 +328,7 @@ def _number_call(records: Sequence[Record | StoredRecord], *, late: bool) -> int
 
 
 def _append(
-    tx: Writing,
-    branch: Branch,
-    step: Step,
-    tip: int,
-    records: Sequence[tuple[Record, str | None]],
-    what: Happened,
+    tx: Writing, branch: Branch, step: Step, tip: int, records: Sequence[tuple[Record, str | None]], what: Happened
 ) -> tuple[Step, tuple[Line, ...], State]:
     """Render, store and commit records with their keys, shown in one step. If that is folded, its tile grows too.
 
@@ -387,7 +395,7 @@ def is_on_path(tx: Reading, session: int, tip: int, step: Step) -> bool:
     return any(lane == step.lane and step.depth <= depth for lane, depth in tx.log.path(session, tip))
 
 
-def _find_known(tx: Reading, session: int, drafts: Sequence[Draft]) -> dict[str | None, tuple[int, str]]:
+def _find_known(tx: Reading, session: int, drafts: Sequence[NewRecord]) -> dict[str | None, tuple[int, str]]:
     """Give each draft that the log holds its ref, by its key. Return of each call id its step and its id there.
 
     A record that was redacted since is known by its key and text as far as they are left.
@@ -414,7 +422,7 @@ def _find_known(tx: Reading, session: int, drafts: Sequence[Draft]) -> dict[str 
     return calls
 
 
-def _is_blanked(record: StoredRecord, draft: Draft, text: str) -> bool:
+def _is_blanked(record: StoredRecord, draft: NewRecord, text: str) -> bool:
     key = record.idempotency or ""
     return (_fits(key, draft.key or "") or _fits(_NUMBER.sub("", key), draft.key or "")) and _fits(text, draft.text)
 

@@ -204,10 +204,10 @@ def _unescape(value: str) -> str:
 def _blank_copies(text: str, wanted: list[Copies]) -> str:
     """Mask the letters and digits of each copy: the signs between them may hold a document together."""
     readings = Readings(text)
-    found = sorted(stretch for copies in wanted for copy in copies.find(readings) for stretch in copy.stretches)
+    stretches = sorted(stretch for copies in wanted for copy in copies.find(readings) for stretch in copy.stretches)
     pieces: list[str] = []
     last = 0
-    for start, end in found:
+    for start, end in stretches:
         if end > last:
             fresh = max(start, last)
             pieces += (text[last:fresh], _WORD.sub(lambda word: stars(word[0]), text[fresh:end]))
@@ -242,13 +242,13 @@ def _ref_of(body: Tree) -> str:
 def _find_quotes(text: str, lines: RangeRef | None) -> set[str]:
     """The words that a redacted text may have been quoted by: its values, or its lines."""
     kept = set() if lines is None else set(_blank_lines(text, lines).split("\n"))
-    found = {run.of(text) for run, _ in blobs(text)}
+    quotes = {run.of(text) for run, _ in blobs(text)}
     tree = parse(text)
     if tree is None:
-        found |= {line.strip() for line in text.split("\n") if line not in kept}
+        quotes |= {line.strip() for line in text.split("\n") if line not in kept}
     else:
-        found |= set(map(str, find_leaves(tree)))
-    return {quote for quote in found if len(quote) >= LEAST}
+        quotes |= set(map(str, find_leaves(tree)))
+    return {quote for quote in quotes if len(quote) >= LEAST}
 
 
 def _blank_lines(text: str, ref: RangeRef) -> str:

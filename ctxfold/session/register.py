@@ -16,7 +16,7 @@ from ctxfold.decisions.refactor import Refactoring
 from ctxfold.decisions.register import VERSION, merge_by_id, set_intent
 from ctxfold.errors import CorruptStore
 from ctxfold.log import place_of
-from ctxfold.session.commits import INTENTS, Happened, advance, find_voided
+from ctxfold.session.commits import INTENTS, EventKind, Happened, advance, find_voided
 from ctxfold.session.load import cover_with
 from ctxfold.session.record import Branch
 from ctxfold.store.rows import Reading, Writing
@@ -34,47 +34,30 @@ from ctxfold.workspace import (
 )
 
 T = TypeVar("T")
-_CHAIN = 32
-"""Events of a chain after which one event holds the whole register, so that loading reads at most so many."""
 
 
 def load_intent(tx: Reading, session: int, root: int) -> Intent:
     """Return the register at an event of its chain, with the session's constraints. Raises CorruptStore."""
-    chain: list[tuple[str, dict[str, Any]]] = []
-    intent = Intent()
+    events = {event.seq: event for event in tx.forest.intents(session)}
+    payloads = {seq: json.loads(event.json) for seq, event in events.items() if event.kind in INTENTS}
+    chain: list[dict[str, Any]] = []
     while root:
-        kind, payload = _read_event(tx, session, root)
-        chain.append((kind, payload))
-        root = int(payload["was"])
-        if "base" in payload:
-            intent, root = _load_base(payload["base"]), 0
-    for kind, payload in reversed(chain):
-        if kind == "extracted":
+        if root not in payloads:
+            raise CorruptStore(f"event {root} is no plan; restore a copy of the store")
+        chain.append(payloads[root])
+        root = int(payloads[root]["was"])
+    intent = Intent()
+    for payload in reversed(chain):
+        if "extraction" in payload:
             intent = extract(intent, load_value(Extraction, payload["extraction"]))
         else:
             intent = set_intent(intent, load_value(IntentChange, payload["change"]))
-    events = tx.forest.intents(session)
-    gone = find_voided(events)
+    undone = find_voided(list(events.values()))
     constraints: tuple[Constraint, ...] = ()
-    for event in events:
-        if event.kind == "intent_set" and event.seq not in gone:
-            change = load_value(IntentChange, json.loads(event.json)["change"])
-            if change.constraints:
-                constraints = merge_by_id(constraints, change.constraints)
+    for seq, payload in payloads.items():
+        if seq not in undone and payload.get("change", {}).get("constraints"):
+            constraints = merge_by_id(constraints, load_value(IntentChange, payload["change"]).constraints)
     return replace(intent, constraints=constraints)
-
-
-def _read_event(tx: Reading, session: int, seq: int) -> tuple[str, dict[str, Any]]:
-    event = tx.forest.event(session, seq)
-    if event is None or event.kind not in INTENTS:
-        raise CorruptStore(f"event {seq} is no plan; restore a copy of the store")
-    payload: dict[str, Any] = json.loads(event.json)
-    return event.kind, payload
-
-
-def _load_base(base: dict[str, Any]) -> Intent:
-    intent = set_intent(Intent(), load_value(IntentChange, base["intent"]))
-    return extract(intent, load_value(Extraction, base["extraction"])) if base["extraction"] is not None else intent
 
 
 def find_next_constraint(tx: Reading, session: int) -> int:
@@ -88,41 +71,24 @@ def find_next_constraint(tx: Reading, session: int) -> int:
     return max(numbers, default=0) + 1
 
 
-def put_intent(tx: Writing, place: Branch, before: Intent, change: IntentChange, by: By) -> State:
-    """Commit a plan that was made on the register `before`."""
+def put_intent(tx: Writing, place: Branch, change: IntentChange, by: By) -> State:
+    """Commit a plan."""
     statements: list[Statement] = [*change.constraints, *change.decisions]
     refs = [*(item.ref for item in change.items), *(each.ref for each in statements)]
-    return _put(tx, place, before, "intent_set", {"change": asdict(change), "steps": _steps_of(refs)}, by)
+    return _put(tx, place, "intent_set", {"change": asdict(change), "steps": _steps_of(refs)}, by)
 
 
-def put_extraction(tx: Writing, place: Branch, before: Intent, made: Extraction, by: By) -> State:
-    """Commit an extraction that was made on the register `before`."""
-    tip = place.state.tip
-    last = max((record.k for record in tx.log.records(place.session, [tip])), default=0) if tip else 0
+def put_extraction(tx: Writing, place: Branch, made: Extraction, by: By) -> State:
+    """Commit an extraction."""
     steps = _steps_of([each.ref for each in made.extracts])
-    payload = {"extraction": asdict(made), "steps": steps, "read": [tip, last]}
-    return _put(tx, place, before, "extracted", payload, by)
+    return _put(tx, place, "extracted", {"extraction": asdict(made), "steps": steps}, by)
 
 
-def _put(tx: Writing, place: Branch, before: Intent, kind: Any, content: dict[str, Any], by: By) -> State:
+def _put(tx: Writing, place: Branch, kind: EventKind, content: dict[str, Any], by: By) -> State:
     payload = {"was": place.state.intent, "version": VERSION, **content}
-    if _count_chain(tx, place.session, place.state.intent) >= _CHAIN:
-        whole = IntentChange(before.items, (), before.decisions, before.told, before.read)
-        made = before.extraction
-        payload["base"] = {"intent": asdict(whole), "extraction": None if made is None else asdict(made)}
     after = replace(place.state, intent=tx.forest.last_event(place.session) + 1)
     happened = Happened(kind, payload, (), by.decider, by.reason)
     return advance(tx, place.session, place.head, place.state, after, happened)
-
-
-def _count_chain(tx: Reading, session: int, root: int) -> int:
-    """Count the events of a chain since the last that holds the whole register."""
-    length = 0
-    while root and length < _CHAIN:
-        _, payload = _read_event(tx, session, root)
-        length += 1
-        root = 0 if "base" in payload else int(payload["was"])
-    return length
 
 
 def _steps_of(refs: Sequence[str]) -> list[int]:

@@ -7,41 +7,20 @@ from typing import Literal, overload
 
 from ctxfold.config import read_fold_table
 from ctxfold.decisions.fold import FoldDirective, FoldSettings
-from ctxfold.decisions.marks import mark
 from ctxfold.decisions.memory import MemoryDue, choose_batch, find_due, read_memory
 from ctxfold.decisions.refactor import OPERATORS, Refactored, read_operator
 from ctxfold.decisions.register import PlanGiven, Statements, Todo
 from ctxfold.errors import InputError
 from ctxfold.log import Origin, RecordRef, Ref, StepRef, parse_ref, parse_step
 from ctxfold.messages import Message
+from ctxfold.session import decide, record
 from ctxfold.session.branches import Move, Topic, Wish, read_tree
 from ctxfold.session.commits import head_of, void_decision
-from ctxfold.session.decide import (
-    ExtractionWanted,
-    RefactorWanted,
-    Selections,
-    apply_refactoring,
-    consider_refactoring,
-    consolidate,
-    extract_lines,
-    fill_view,
-    fold_steps,
-    move_branch,
-    put_memory,
-    set_plan,
-)
+from ctxfold.session.decide import ExtractionWanted, RefactorWanted, Selections
 from ctxfold.session.handle import Handle, check
 from ctxfold.session.open import check_utf8, forget_pictures, keep_picture, open_handle
 from ctxfold.session.recall import Hit, Recalled, list_named, recall, search
-from ctxfold.session.record import (
-    COMPACTION,
-    Draft,
-    drafts_of,
-    read_calls,
-    read_result,
-    read_step,
-    record_messages,
-)
+from ctxfold.session.record import NewRecord
 from ctxfold.session.redact import Redaction, redact
 from ctxfold.session.register import put_refused
 from ctxfold.session.sources import read_evidence
@@ -51,12 +30,13 @@ from ctxfold.store.rows import Reading
 from ctxfold.tokens import Budget
 from ctxfold.view.native import LoggedCall
 from ctxfold.view.render import View, render
-from ctxfold.workspace import By, Extraction, Intent, Tile, Workspace
+from ctxfold.workspace import By, Extraction, Intent, Memory, Tile, Workspace
 
+Step = int | str | Ref
+"""A step as callers name it: its number, `s12`, or the ref that recording returned."""
 _HOST = By()
 _HIGH_WATER = By("embedded", "high water")
-_HITS = 100
-"""The most hits of one search."""
+_HITS = 100  # the most hits of one search
 
 
 class Session:
@@ -68,8 +48,8 @@ class Session:
 
     A handle is on one branch. Several handles on one session, in one process or in many, work side by side, and every
     method may be called from any thread. Budgets are tokens of `model` (o200k tokens if none is named); None means the
-    session's own. Every method may raise UnknownSession (the session was deleted), InputError (an argument of a
-    wrong type), RefError (not an address) and BudgetError (a budget below the least).
+    session's own. `by` says who decided, and why. Every method may raise UnknownSession (the session was deleted),
+    InputError (an argument of a wrong type), RefError (not an address) and BudgetError (a budget below the least).
     """
 
     def __init__(self, name: str, handle: Handle, created: bool) -> None:
@@ -90,17 +70,15 @@ class Session:
     ) -> Session:
         """Open a session, or create it.
 
-        Args:
-            name: 1 to 64 of a-z, 0-9 and -, beginning with a letter or digit.
-            goal: the purpose; it revises another goal of the branch.
-            store: a path, a URL or `:memory:`; None for the configured default.
-            create: whether a missing session is created.
-            settings: when and how far this handle folds; None for the table `fold` of the settings file.
+        A `name` is 1 to 64 of a-z, 0-9 and -, beginning with a letter or digit. A `goal` revises another one of the
+        branch. The `store` is a path, a URL or `:memory:`, None for the configured default; `settings` say when and how
+        far this handle folds, None for the table `fold` of the settings file.
 
         Raises: SessionNameError: not a name. UnknownSession: it does not exist and `create` is off. StoreError: the
             store cannot be used.
         """
-        return cls(name, *check(open_handle)(name, goal, store, create, settings or FoldSettings(**read_fold_table())))
+        settings = FoldSettings(**read_fold_table()) if settings is None else settings
+        return cls(name, *check(open_handle)(name, goal, store, create, settings))
 
     @property
     def goal(self) -> str:
@@ -153,19 +131,24 @@ class Session:
 
         A message with an id is recorded once, so a transcript may be read again as it grows. A late result joins the
         step of its call. System messages and results of unknown calls are left out. `known` also returns the records
-        that the log held before.
+        that the log held before. A host's own summary of all before it becomes the memory of these steps.
         """
         given = tuple(messages)
-        for each in given:
-            if not isinstance(each, Message):
-                raise InputError(f"a message is wanted, not {type(each).__name__}; use ctxfold.read_messages")
+        for message in given:
+            if not isinstance(message, Message):
+                raise InputError(f"a message is wanted, not {type(message).__name__}; use ctxfold.read_messages")
         with self._at.writing() as tx:
-            return [ref for ref, is_new in record_messages(tx, self._at, given) if is_new or known]
+            recorded = record.record_messages(tx, self._at, given)
+            summary = next((made for made, is_new in reversed(recorded) if is_new and made.is_summary), None)
+            if summary is not None and summary.ref is not None:
+                memory, step, limit = Memory(report=summary.text), summary.ref.step, self._at.budget(tx)
+                decide.put_memory(tx, self._at, limit, memory, step, step, By("host", "compaction"))
+            return [made.ref for made, is_new in recorded if made.ref is not None and (is_new or known)]
 
     @check
     def record_turn(self, user: str) -> RecordRef:
         """Record a message of the user. It opens a step, or joins the open one."""
-        return self._record_one(Draft("user", "user", user), fills=False)
+        return self._record_one(NewRecord("user", "user", user), fills=False)
 
     @check
     def record_step(
@@ -173,34 +156,30 @@ class Session:
     ) -> StepRef:
         """Record the assistant's words, calls and results, in the step that the user's message opened or in a new one.
 
-        Args:
-            explanation: a text, or a message of Anthropic's or OpenAI's SDK with its calls.
-            calls: each `{"name", "args", "id"}`, or as those SDKs have them; one call alone needs no id.
-            results: each `{"id", "text"}`, with an `"origin"` of `tool` or `page` and a short form `"shown"` for views
-                if wanted; or `tool_result` blocks and `tool` messages of those APIs.
-            found: a finding that every view shows: a note of the step.
-
-        Raises RefError: a result that answers no call of the step.
+        An `explanation` is a text, or a message of Anthropic's or OpenAI's SDK with its calls. Each call is `{"name",
+        "args", "id"}`, each result `{"id", "text", "origin"?, "shown"?}`, or as those SDKs have them; one call alone
+        needs no id, an origin is `tool` or `page`, `shown` is a short form for views. `found` is a finding that every
+        view shows: a note of the step. Raises RefError: a result that answers no call of the step.
         """
-        drafts = drafts_of(read_step(explanation, calls, results))
-        drafts += [Draft("note", "model", found)] if found.strip() else []
+        records = record.list_new_records(record.read_step(explanation, calls, results))
+        records += [NewRecord("note", "model", found)] if found.strip() else []
         with self._at.writing() as tx:
-            return StepRef(self._at.record(tx, drafts, fills=True).step.n)
+            return StepRef(self._at.record(tx, records, fills=True).step.n)
 
     @check
     def record_reply(self, text: str) -> RecordRef:
         """Record the assistant's answer: a step without calls, which closes the turn."""
-        return self._record_one(Draft("assistant", "model", text), fills=True)
+        return self._record_one(NewRecord("assistant", "model", text), fills=True)
 
     @check
     def record_note(self, text: str, origin: Origin = "model") -> RecordRef:
         """Record a finding. Every view shows it until `plan` lifts it; of a `tool` or `page` it is marked untrusted."""
-        return self._record_one(Draft("note", origin, text), fills=False)
+        return self._record_one(NewRecord("note", origin, text), fills=False)
 
     @check
     def record_result(
         self,
-        step: int | str | Ref,
+        step: Step,
         call_id: str,
         text: str,
         origin: Origin = "tool",
@@ -213,37 +192,29 @@ class Session:
         `key` on the same step is recorded once.
         """
         number, once = parse_step(step), None if key is None else check_utf8(key, "the key")
-        result = read_result({"id": call_id, "text": text, "origin": origin, "shown": shown}, "c1")
+        result = record.read_result({"id": call_id, "text": text, "origin": origin, "shown": shown}, "c1")
         with self._at.writing() as tx:
             return self._at.record_late(tx, number, result, once)
 
-    def _record_one(self, draft: Draft, *, fills: bool) -> RecordRef:
+    def _record_one(self, new: NewRecord, *, fills: bool) -> RecordRef:
         with self._at.writing() as tx:
-            taken = self._at.record(tx, [draft], fills=fills)
+            taken = self._at.record(tx, [new], fills=fills)
             return RecordRef(taken.step.n, taken.last)
 
     @check
     def fold(
-        self,
-        summary: str | None = None,
-        first_step: int | str | Ref | None = None,
-        last_step: int | str | Ref | None = None,
-        by: By = _HOST,
+        self, summary: str | None = None, first_step: Step | None = None, last_step: Step | None = None, by: By = _HOST
     ) -> Tile:
         """Replace steps by a tile. The user's words and the facts in use stay verbatim.
 
-        Args:
-            summary: the text that replaces them; None lets the embedded folder write it.
-            first_step: the first step; None folds the last step alone.
-            last_step: the last step; None for the latest.
-            by: who decided, and why.
-
-        Raises FoldError: nothing to fold, a cut through a tile, or a summary longer than its steps.
+        Without a `summary` the embedded folder writes it; without a `first_step` the last step is folded alone; without
+        a `last_step` all up to the latest. Raises FoldError: nothing to fold, a cut through a tile, or a summary longer
+        than its steps.
         """
         first, last = (None if step is None else parse_step(step) for step in (first_step, last_step))
         directive = FoldDirective(summary=summary, first_step=first, last_step=last)
         with self._at.writing() as tx:
-            return fold_steps(tx, self._at, directive, by)
+            return decide.fold_steps(tx, self._at, directive, by)
 
     @check
     def consolidate(
@@ -265,7 +236,7 @@ class Session:
             if choose_batch(self._at.workspace, limit, self._at.settings) is None:
                 return ()
         with self._at.writing() as tx:
-            return consolidate(tx, self._at, limit, by, None if memory is None else read_memory(memory), as_of)
+            return decide.consolidate(tx, self._at, limit, by, None if memory is None else read_memory(memory), as_of)
 
     @check
     def remember(
@@ -278,21 +249,15 @@ class Session:
     ) -> Tile:
         """Put a memory in place of the older steps (deep consolidation; AgentFold).
 
-        Args:
-            memory: the parts `wanted`, `laid_down`, `state`, `decided`, `failed`, `said`, `facts`, `open`, `next`, as
-                of the latest step that this handle has shown; or a report in one text.
-            upto: the last step that it replaces; None for the last one that `find_due` named, else the one before the
-                latest.
-            budget: tokens of the view that it is for.
-            model: the model that reads the view.
-            by: who wrote it, and why.
-
-        Raises InputError: an unknown part, or no text at all. FoldError: there is no step to replace.
+        A `memory` has the parts `wanted`, `laid_down`, `state`, `decided`, `failed`, `said`, `facts`, `open`, `next`,
+        as of the latest step that this handle has shown; or it is a report in one text. It replaces the steps up to
+        `upto`, by default the last one that `find_due` named, else the one before the latest. Raises InputError: an
+        unknown part, or no text at all. FoldError: there is no step to replace.
         """
         written, last = read_memory(memory), self._at.noticed or None if upto is None else parse_step(upto)
         with self._at.writing() as tx:
             limit = self._limit(tx, budget, model).tokens
-            return put_memory(tx, self._at, limit, written, last, by)
+            return decide.put_memory(tx, self._at, limit, written, last, self._at.seen, by)
 
     @check
     def find_due(self, budget: int | None = None, model: str | None = None) -> MemoryDue | None:
@@ -331,34 +296,28 @@ class Session:
         """
         given = PlanGiven.of(summary, todo, constraints, decisions, goal)
         with self._at.writing() as tx:
-            return set_plan(tx, self._at, given, by)
+            return decide.set_plan(tx, self._at, given, by)
 
     @check
     def extract(
-        self,
-        need: str | None = None,
-        selections: Selections | None = None,
-        budget: int = 400,
-        by: By = _HOST,
+        self, need: str | None = None, selections: Selections | None = None, budget: int = 400, by: By = _HOST
     ) -> Extraction:
         """Put lines of the log at the end of the view (U-Fold's extraction).
 
-        Args:
-            need: what to look for, in words; None for the to-do, the latest message and the constraints.
-            selections: `{"ref": "s12:40-80", "why"?, "todo"?, "facts"?}`, the most wanted first; None searches the log.
-            budget: o200k tokens that all of it may cost, at least 16.
-            by: who decided, and why.
+        The log is searched for a `need` in words, by default the to-do, the latest message and the constraints; or
+        `selections` name the lines, the most wanted first: `{"ref": "s12:40-80", "why"?, "todo"?, "facts"?}`. All of it
+        may cost `budget` o200k tokens, at least 16.
 
         Raises InputError: selections that cannot be read, or of which none names lines of the log; nothing is changed.
         """
         with self._at.writing() as tx:
-            return extract_lines(tx, self._at, ExtractionWanted(need, selections, budget), by)
+            return decide.extract_lines(tx, self._at, ExtractionWanted(need, selections, budget), by)
 
     @check
     def mark(self, text: str, steps: Sequence[int] = ()) -> tuple[str, tuple[str, ...]]:
-        """Return a text with `[not in the log]` behind values that the log of steps (all if none) lacks, and these."""
+        """Return a text with `[not in the log]` after values that the log of steps (all if none) lacks, and these."""
         with self._at.reading() as tx:
-            return mark(text, *read_evidence(tx, self._at.place(tx), steps))
+            return read_evidence(tx, self._at.place(tx), steps).mark(text)
 
     @check
     def refactor(
@@ -371,16 +330,11 @@ class Session:
     ) -> Refactored:
         """Mend the view where it went bad (ACR); the log stays. A refactoring that fails its checks is not applied.
 
-        Args:
-            operator: state_abstract, noise_filter, fact_rectify, path_prune, cognitive_boosting or attention_anchor;
-                `auto` lets the router choose, which leaves a healthy history alone.
-            text: the text that the operator puts in place; None for the embedded rules. For fact_rectify corrections,
-                one a line: `OLD => NEW (s12.2)`.
-            by: who decided, and why.
-            dry_run: only return what would change.
-            budget: o200k tokens of the view it is for.
-
-        Raises InputError: no such operator, or a text for `auto`.
+        The operators are state_abstract, noise_filter, fact_rectify, path_prune, cognitive_boosting and
+        attention_anchor; `auto` lets the router choose, which leaves a healthy history alone. The operator puts `text`
+        in place, for fact_rectify corrections, one a line: `OLD => NEW (s12.2)`; None for the embedded rules. A
+        `dry_run` only returns what would change in a view of `budget`. Raises InputError: no such operator, or a text
+        for `auto`.
         """
         limit = None if budget is None else Budget.of(budget).tokens
         if operator == "auto" and text is not None:
@@ -388,35 +342,31 @@ class Session:
         wanted = RefactorWanted(read_operator(operator), text, by, limit)
         if dry_run:
             with self._at.reading() as tx:
-                return consider_refactoring(tx, self._at, wanted).result
+                return decide.consider_refactoring(tx, self._at, wanted).result
         with self._at.writing() as tx:
-            return apply_refactoring(tx, self._at, wanted)
+            return decide.apply_refactoring(tx, self._at, wanted)
 
     @check
     def branch(
         self,
         action: Wish = "auto",
         query: str | None = None,
-        at: int | str | Ref | None = None,
+        at: Step | None = None,
         to: str | None = None,
         by: By = _HOST,
     ) -> Move:
         """Go to a branch or topic, or begin one, before the message is recorded.
 
-        Args:
-            action: `auto` stays, and ranks the branches by likeness to `query`; `continue` stays; `create` forks at a
-                step; `switch` goes to a branch of any topic; `new_topic` begins an empty path; `rename` names this one.
-            query: for `auto`, the message; None for the user's last words on this branch.
-            at: for `create`, the last step the new branch keeps; None for the tip.
-            to: the branch's name; None makes one up (not for `switch` and `rename`).
-            by: who decided, and why.
+        `auto` stays, and ranks the branches by likeness to `query`, by default the user's last words; `continue` stays;
+        `create` forks after the step `at`, by default the tip; `switch` goes to a branch of any topic; `new_topic`
+        begins an empty path; `rename` names this one. `to` is the branch's name; None makes one up for a new branch.
 
         Raises: InputError: nothing to compare, or an argument that the move ignores. SessionNameError: not a name.
             BranchError: an unknown or taken name, or a step that is on no branch.
         """
         step = None if at is None else parse_step(at)
         with self._at.writing() as tx:
-            return move_branch(tx, self._at, action, query, step, to, by)
+            return decide.move_branch(tx, self._at, action, query, step, to, by)
 
     def tools(self) -> list[SessionTool]:
         """Return `recall`, `fold`, `plan` and `note` as callables with schemas, for any loop that calls tools."""
@@ -454,7 +404,7 @@ class Session:
             limit = self._limit(tx, budget, model)
             workspace = self._at.load_shown(tx, limit.tokens)
             if fill:
-                return fill_view(tx, self._at, workspace, limit, self._read_calls)
+                return decide.fill_view(tx, self._at, workspace, limit, self._read_calls)
         return render(workspace, limit, self._read_calls)
 
     @overload
@@ -484,8 +434,8 @@ class Session:
             if ref is not None:
                 here = head_of(tx, self._at.session, self._at.branch).name
                 return recall(tx, self._at.session, parse_ref(ref), here, reading)
-            first = max(skip, 0)
-            return search(tx, self._at.session, query or "", first + max(1, min(limit, _HITS)))[first:]
+            skip = max(skip, 0)
+            return search(tx, self._at.session, query or "", skip + max(1, min(limit, _HITS)))[skip:]
 
     @check
     def list_named(self, besides: str, room: int) -> tuple[str, ...]:
@@ -496,10 +446,7 @@ class Session:
     def is_view_due(self) -> bool:
         """Return whether the host compacted the conversation after the user's last message."""
         with self._at.reading() as tx:
-            due = False
-            for each in tx.log.entries_of(self._at.session):
-                due = each.kind != "user" and (due or (each.idempotency or "").startswith(COMPACTION))
-            return due
+            return record.is_compacted(tx, self._at.session)
 
     @check
     def history(self, limit: int = 50) -> list[Event]:
@@ -513,7 +460,7 @@ class Session:
             return read_tree(tx, self._at.session, self._at.branch)
 
     @check
-    def picture(self, step: int | str | Ref, jpeg: bytes) -> None:
+    def picture(self, step: Step, jpeg: bytes) -> None:
         """Keep a picture of a step's page for a report; at most 60,000 bytes, and never in a view."""
         with self._at.reading():
             keep_picture(self._at.store.address, self.name, parse_step(step), jpeg)
@@ -522,12 +469,10 @@ class Session:
     def redact(self, what: str, *, names: bool = True) -> Redaction:
         """Blank bytes everywhere, keeping their length, and drop the session's pictures. The one loss there is.
 
-        Args:
-            what: a ref of a step, record or lines; or a regular expression, which is searched in common encodings too.
-            names: also rename a branch, a topic and the session if their names hold it.
-
-        Raises: RefError: a ref of nothing. InputError: not a regular expression, or one that matches nothing.
-            StoreError: redacted, but the old bytes are still in the file; the message names the next move.
+        `what` is a ref of a step, record or lines, or a regular expression, which is searched in common encodings too.
+        With `names`, a branch, a topic and the session get other names if theirs hold it. Raises RefError: a ref of
+        nothing. InputError: not a regular expression, or one that matches nothing. StoreError: redacted, but the old
+        bytes are still in the file; the message names the next move.
         """
         with self._at.writing() as tx:
             head = self._at.place(tx).head
@@ -544,7 +489,7 @@ class Session:
 
     def _read_calls(self, steps: Sequence[int]) -> Mapping[int, Sequence[LoggedCall]]:
         with self._at.reading() as tx:
-            return read_calls(tx, self._at.session, steps)
+            return record.read_calls(tx, self._at.session, steps)
 
     def _limit(self, tx: Reading, budget: int | None, model: str | None) -> Budget:
         return Budget.of(self._at.budget(tx)) if budget is None else Budget.of(budget, model)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from ctxfold.decisions.fold import FoldSettings
+from ctxfold.decisions.marks import LogEvidence
 from ctxfold.decisions.refactor import Case, PastCall
 from ctxfold.decisions.refactor.operators import read_past_call
 from ctxfold.decisions.register import EntrySource
@@ -110,7 +111,7 @@ def read_case(
     )
 
 
-def read_evidence(tx: Reading, place: Branch, steps: Sequence[int]) -> tuple[list[str], range]:
+def read_evidence(tx: Reading, place: Branch, steps: Sequence[int]) -> LogEvidence:
     """Return the texts that a summary of steps may take values from, and the steps that it may refer to.
 
     The texts are the steps' records, exact and as read, with their times; the goal, the user's words, the register's
@@ -131,7 +132,7 @@ def read_evidence(tx: Reading, place: Branch, steps: Sequence[int]) -> tuple[lis
     intent = workspace.intent
     texts += [note.text for note in workspace.notes]
     texts += [*(item.id for item in intent.items), *(each.id for each in (*intent.constraints, *intent.decisions))]
-    return texts, range(1, tip + 1)
+    return LogEvidence(texts, range(1, tip + 1))
 
 
 def _read_text(tx: Reading, session: int, ref: str) -> str:

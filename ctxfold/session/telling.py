@@ -139,8 +139,8 @@ def _describe_call(text: str) -> str:
     except ValueError:
         return text
     args = call.get("args") or {}
-    given = " ".join(f"{key}={value}" for key, value in args.items()) if isinstance(args, dict) else str(args)
-    return f"{call.get('name', 'call')} {given}"
+    written = " ".join(f"{key}={value}" for key, value in args.items()) if isinstance(args, dict) else str(args)
+    return f"{call.get('name', 'call')} {written}"
 
 
 def _shorten(text: str) -> str:

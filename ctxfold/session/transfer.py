@@ -70,7 +70,7 @@ def sessions(store: str | None = None) -> list[SessionInfo]:
     address = find_address(store)
     if not is_there(address):
         return []
-    with open_store(address) as kept, kept.reading() as tx:
+    with open_store(address) as opened, opened.reading() as tx:
         return [_info(tx, name) for name in tx.sessions.names()]
 
 
@@ -100,10 +100,10 @@ def delete_session(name: str, store: str | None = None) -> None:
         StoreError: the store cannot be used; or the session is removed, but its bytes are still in the file: the
             message names the next move.
     """
-    with open_store_at(store) as kept:
-        kept.remove(lambda tx: tx.drop(find_session(tx, kept, name).id))
-        pictures.forget_pictures(kept.address, name)
-        kept.scrub()
+    with open_store_at(store) as opened:
+        opened.remove(lambda tx: tx.drop(find_session(tx, opened, name).id))
+        pictures.forget_pictures(opened.address, name)
+        opened.scrub()
 
 
 def verify_session(name: str, store: str | None = None) -> int:
@@ -116,8 +116,8 @@ def verify_session(name: str, store: str | None = None) -> int:
         InputError: a store that no path can name.
         StoreError: the store cannot be used.
     """
-    with open_store_at(store) as kept, kept.reading() as tx:
-        return verify(tx, find_session(tx, kept, name).id)
+    with open_store_at(store) as opened, opened.reading() as tx:
+        return verify(tx, find_session(tx, opened, name).id)
 
 
 def export_session(name: str, file: str | os.PathLike[str], store: str | None = None) -> None:
@@ -131,13 +131,13 @@ def export_session(name: str, file: str | os.PathLike[str], store: str | None = 
         StoreError: the store cannot be used.
     """
     place, lost = check_path(file), list[str]()
-    with open_store_at(store) as kept, kept.reading() as tx:
-        row = find_session(tx, kept, name)
+    with open_store_at(store) as opened, opened.reading() as tx:
+        row = find_session(tx, opened, name)
         opening = {"format": FORMAT, "name": name, "created": row.created, "current": row.current}
         opening["budget"] = tx.sessions.budget(row.id)
         try:
-            made = os.open(place, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600)
-            with open(made, "w", encoding="utf-8", errors="surrogatepass", newline="\n") as out:
+            descriptor = os.open(place, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600)
+            with open(descriptor, "w", encoding="utf-8", errors="surrogatepass", newline="\n") as out:
                 trees = chain([opening], dump_session(tx, row.id, lost))
                 out.writelines(f"{line}\n" for line in _seal(map(dump_payload, trees), lost))
         except OSError as error:
@@ -151,12 +151,12 @@ def export_session(name: str, file: str | os.PathLike[str], store: str | None = 
 
 def _seal(lines: Iterable[str], lost: list[str]) -> Iterator[str]:
     """Lines, and a closing one with their checksum and the names of lost rows."""
-    many, made = 0, blake2b(digest_size=16, person=b"seal")
+    count, seal = 0, blake2b(digest_size=16, person=b"seal")
     for line in lines:
-        many += 1
-        made.update(encode(line) + b"\n")
+        count += 1
+        seal.update(encode(line) + b"\n")
         yield line
-    yield dump_payload({"end": {"lines": many, "hash": made.hexdigest(), **({"lost": lost} if lost else {})}})
+    yield dump_payload({"end": {"lines": count, "hash": seal.hexdigest(), **({"lost": lost} if lost else {})}})
 
 
 def dump_session(tx: Reading, session: int, lost: list[str] | None = None) -> Iterator[Tree]:
@@ -201,15 +201,15 @@ def import_session(file: str | os.PathLike[str], store: str | None = None, name:
         with open(place, "rb") as lines:
             opening = _read_opening(lines, place.name)
             _check_sizes(_read_trees(lines))
-            with open_store_at(store) as kept, kept.writing() as tx:
-                wanted = check_name(opening["name"] if name is None else name)
-                if tx.sessions.named(wanted) is not None:
-                    raise ImportFault(f"a session {wanted!r} is there already; give another name with --name")
-                session = tx.sessions.add(wanted, opening["created"]).id
+            with open_store_at(store) as opened, opened.writing() as tx:
+                name = check_name(opening["name"] if name is None else name)
+                if tx.sessions.named(name) is not None:
+                    raise ImportFault(f"a session {name!r} is there already; give another name with --name")
+                session = tx.sessions.add(name, opening["created"]).id
                 store_session(tx, session, islice(_read_trees(lines), 1, None))
                 verify(tx, session)
                 _settle(tx, session, opening)
-                return wanted
+                return name
     except OSError as error:
         raise ImportFault(
             f"{place.name} cannot be read ({error.strerror}); give a file that `ctxfold sessions export` wrote"
@@ -236,16 +236,16 @@ def _read_opening(lines: IO[bytes], file: str) -> Tree:
 def _read_trees(lines: IO[bytes]) -> Iterator[Tree]:
     """The rows of an export from its first line on. Raises ValueError: its last line is not the checksum of these."""
     lines.seek(0)
-    made = blake2b(digest_size=16, person=b"seal")
-    for many, line in enumerate(lines):
+    seal = blake2b(digest_size=16, person=b"seal")
+    for count, line in enumerate(lines):
         tree = strictly(decode(line), _read_finite)
         if tree is None:
-            raise ValueError(f"line {many + 1} is not JSON")
+            raise ValueError(f"line {count + 1} is not JSON")
         if "end" in tree:
-            if tree["end"] != {"lines": many, "hash": made.hexdigest()} or lines.readline().strip():
+            if tree["end"] != {"lines": count, "hash": seal.hexdigest()} or lines.readline().strip():
                 raise ValueError("its checksum differs")
             return
-        made.update(line.rstrip(b"\r\n") + b"\n")
+        seal.update(line.rstrip(b"\r\n") + b"\n")
         yield tree
     raise ValueError("its last line is missing")
 
@@ -262,10 +262,10 @@ def _check_sizes(trees: Iterator[Tree]) -> None:
 
     A few bytes could else ask for a list of 10**12 steps, or for a walk without end. Raises ValueError.
     """
-    many = Counter[str]()
+    counts = Counter[str]()
     for tree in islice(trees, 1, None):
         ((table, row),) = tree.items()
-        many[table] += 1
+        counts[table] += 1
         number, before = row[KEYS[table]], [row[name] for name in ("parent", "prev") if name in row]
         is_sound = True
         if table == "step":
@@ -276,10 +276,10 @@ def _check_sizes(trees: Iterator[Tree]) -> None:
             before += row["body"]["children"]
             ends = list(chain.from_iterable(row["body"]["steps"]))
             is_sound = [row["first"], *ends, row["last"]] == [ends[0], *sorted(ends), ends[-1]] and (
-                1 <= ends[0] <= ends[-1] <= many["step"]
+                1 <= ends[0] <= ends[-1] <= counts["step"]
             )
-        is_in_order = table == "record" or number == many[table]
-        if not (is_sound and is_in_order and all(0 <= each < number for each in before)):
+        is_in_order = table == "record" or number == counts[table]
+        if not (is_sound and is_in_order and all(0 <= earlier < number for earlier in before)):
             raise ValueError(f"{table} {number} is not where it belongs")
 
 

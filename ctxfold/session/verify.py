@@ -22,20 +22,20 @@ def verify(tx: Reading, session: int) -> int:
         CorruptStore: an event does not give its revision, or the steps, records, branches, notes or covers that are
             stored are not those that the events made.
     """
-    told = _Told(tx, session)
+    expected = _ExpectedRows(tx, session)
     states = {0: GENESIS}
     try:
         for number, event in enumerate(tx.forest.events(session), 1):
             before = states[event.prev]
             if event.seq != number or replay(tx, session, event, before.revision) != event.state.revision:
                 raise ValueError("another revision")
-            told.take(event, json.loads(event.json), before)
+            expected.add(event, json.loads(event.json), before)
             states[number] = event.state
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         raise CorruptStore(
             f"event {len(states)} does not replay to its revision; restore a copy of the store"
         ) from error
-    differing = next((what for what, is_same in told.compare() if not is_same), None)
+    differing = next((what for what, is_same in expected.compare() if not is_same), None)
     if differing is not None:
         raise CorruptStore(f"the {differing} of this session differ from its events; restore a copy of the store")
     return len(states) - 1
@@ -46,8 +46,8 @@ def replay(tx: Reading, session: int, event: EventRow, before: bytes) -> bytes:
     payload: dict[str, Any] = json.loads(event.json)
     material: list[bytes] = []
     if event.kind in ("recorded", "arrived"):
-        wanted = payload["records"] if event.kind == "recorded" else [payload["record"]]
-        records = [record for record in tx.log.records(session, [payload["step"]]) if record.k in wanted]
+        numbers = payload["records"] if event.kind == "recorded" else [payload["record"]]
+        records = [record for record in tx.log.records(session, [payload["step"]]) if record.k in numbers]
         for record in sorted(records, key=lambda record: record.id):
             shown = None if record.shown is None else tx.log.entry_hash(record.shown)
             who = (record.kind, record.origin, record.call_id)
@@ -58,11 +58,11 @@ def replay(tx: Reading, session: int, event: EventRow, before: bytes) -> bytes:
 
 def _tiles_of(payload: dict[str, Any]) -> list[int]:
     """The tiles that an event put in place."""
-    return [*([payload["tile"]] if "tile" in payload else []), *payload.get("tiles", ())]
+    return [payload["tile"]] if "tile" in payload else payload.get("tiles", [])
 
 
-class _Told:
-    """What a session's events say is stored."""
+class _ExpectedRows:
+    """The rows that a session's events make."""
 
     def __init__(self, tx: Reading, session: int) -> None:
         self._tx, self._session = tx, session
@@ -72,8 +72,8 @@ class _Told:
         self._notes: list[tuple[int, int, str, str]] = []
         self._cells: list[tuple[int, int, int]] = []
 
-    def take(self, event: EventRow, payload: dict[str, Any], before: State) -> None:
-        """Take in the next event. Raises ValueError: it does not follow from those before it."""
+    def add(self, event: EventRow, payload: dict[str, Any], before: State) -> None:
+        """Add the rows of the next event. Raises ValueError: it does not follow from those before it."""
         if self._heads.get(event.head) not in (None, 0, event.prev):
             raise ValueError("not the event before it")
         self._heads[event.head] = event.seq
@@ -85,16 +85,16 @@ class _Told:
             self._records[payload["step"], payload["record"]] = payload["at"]
         elif event.kind == "noted":
             self._notes.append((event.state.notes, before.notes, payload["slot"], payload["text"]))
-        self._cover(event, _tiles_of(payload), before)
+        self._add_cells(event, _tiles_of(payload), before)
         if event.state.tip not in self._steps:
             raise ValueError("no such step")
 
-    def _cover(self, event: EventRow, tiles: list[int], before: State) -> None:
+    def _add_cells(self, event: EventRow, tiles: list[int], before: State) -> None:
         """Put an event's tiles in place, as committing them did."""
         cover = before.cover
         for tile in tiles:
-            cover, kept = split_cover(self._tx, self._session, cover, read_tile(self._tx, self._session, tile))
-            for number in (tile, *kept):
+            cover, after = split_cover(self._tx, self._session, cover, read_tile(self._tx, self._session, tile))
+            for number in (tile, *after):
                 self._cells.append((len(self._cells) + 1, cover, number))
                 cover = len(self._cells)
         if tiles and cover != event.state.cover:

@@ -10,8 +10,6 @@ from ctxfold.errors import InputError, NotOurStore
 if TYPE_CHECKING:
     from ctxfold.store.sqlite import Store
 
-__all__ = ["Connection", "is_there", "open_store"]
-
 
 class Connection(Protocol):
     """What rows need of a database. SQL has named parameters, `:name`; every error is a StoreError."""

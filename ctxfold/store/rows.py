@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from ctxfold.errors import CorruptStore
@@ -12,6 +11,7 @@ from ctxfold.log import Record, Step
 from ctxfold.store.codec import decode, digest, encode, pack, unpack
 from ctxfold.store.search import SearchRows
 from ctxfold.store.tables import (
+    CODECS,
     COLUMNS,
     EVENT,
     HEAD,
@@ -20,12 +20,10 @@ from ctxfold.store.tables import (
     NEAREST,
     OWNED,
     PUT_STEP,
-    READ,
     RECORD,
     STEP,
     TOPIC,
     UPDATED,
-    WRITE,
     EventRow,
     HeadRow,
     Path,
@@ -47,7 +45,7 @@ _SWEPT = 50
 
 def _cells(row: Any) -> dict[str, Any]:
     """The fields of a row by name."""
-    return {field.name: getattr(row, field.name) for field in fields(row)}
+    return {name: getattr(row, name) for name in type(row).__annotations__}
 
 
 def damaged(what: str) -> CorruptStore:
@@ -67,7 +65,12 @@ class _Tables:
         return self._db.rows(f"SELECT {columns} FROM {table} WHERE {where} {end}", **equal)
 
     def _first(self, columns: str, table: str, **equal: object) -> tuple[Any, ...] | None:
+        """The first row in which columns have these values, if any."""
         return next(iter(self._find(columns, table, "", **equal)), None)
+
+    def _value(self, column: str, table: str, **equal: object) -> Any | None:
+        """The value of one column, None where there is no such row."""
+        return (self._first(column, table, **equal) or (None,))[0]
 
     def _require(self, columns: str, table: str, **equal: object) -> tuple[Any, ...]:
         """The row that another one refers to. Raises CorruptStore: it is missing."""
@@ -84,7 +87,14 @@ class _Tables:
         """Add a row; the columns that an `end` with RETURNING asks for."""
         return self._db.rows(f"INSERT INTO {table} ({', '.join(cells)}) VALUES (:{', :'.join(cells)}) {end}", **cells)
 
+    def _append(self, table: str, session: int, **cells: object) -> int:
+        """Add a row of a session under the next number. Returns the number."""
+        number = self._last("id", table, session=session) + 1
+        self._insert(table, "", session=session, id=number, **cells)
+        return number
+
     def _change(self, table: str, column: str, value: object, **equal: object) -> None:
+        """Set one column of the rows in which others have these values."""
         where = " AND ".join(f"{name} = :{name}" for name in equal)
         self._db.run(f"UPDATE {table} SET {column} = :value WHERE {where}", value=value, **equal)
 
@@ -102,13 +112,11 @@ class CoverRows(_Tables):
 
     def tile(self, session: int, tile: int) -> bytes | None:
         """The packed body of a tile."""
-        row = self._first("body", "tile", session=session, id=tile)
-        return row[0] if row else None
+        return self._value("body", "tile", session=session, id=tile)
 
     def tile_end(self, session: int, tile: int) -> int | None:
         """The last step, in path order, of a tile."""
-        row = self._first("last", "tile", session=session, id=tile)
-        return row[0] if row else None
+        return self._value("last", "tile", session=session, id=tile)
 
     def tile_numbers(self, session: int) -> list[int]:
         """Every tile of a session."""
@@ -133,17 +141,15 @@ class CoverRows(_Tables):
 
     def add_cell(self, session: int, prev: int, tile: int) -> int:
         """Add a cell after another; its number."""
-        cell = self._last("id", "cell", session=session) + 1
-        self._insert("cell", session=session, id=cell, prev=prev, tile=tile)
-        return cell
+        return self._append("cell", session, prev=prev, tile=tile)
 
     def notes(self, session: int, note: int) -> list[tuple[str, str]]:
         """The notes that lead to a root, oldest first, as (slot, text)."""
-        found: list[tuple[str, str]] = []
+        notes: list[tuple[str, str]] = []
         while note:
             note, slot, text = self._require("prev, slot, text", "note", session=session, id=note)
-            found.append((slot, decode(text)))
-        return found[::-1]
+            notes.append((slot, decode(text)))
+        return notes[::-1]
 
     def note_links(self, session: int) -> list[tuple[int, int, str, str]]:
         """Every note of a session as (number, the one before, slot, text)."""
@@ -152,9 +158,7 @@ class CoverRows(_Tables):
 
     def add_note(self, session: int, prev: int, slot: str, text: str) -> int:
         """Add a note after another; its number."""
-        note = self._last("id", "note", session=session) + 1
-        self._insert("note", session=session, id=note, prev=prev, slot=slot, text=encode(text))
-        return note
+        return self._append("note", session, prev=prev, slot=slot, text=encode(text))
 
 
 class ForestRows(_Tables):
@@ -199,7 +203,7 @@ class ForestRows(_Tables):
         return [_event(row) for row in self._find(EVENT, "event", end, session=session)]
 
     def intents(self, session: int) -> list[EventRow]:
-        """Every plan of a session, and every undo and redo, in order."""
+        """Every plan and extraction of a session, and every undo and redo, in order."""
         planned = "AND seq IN (SELECT seq FROM mark WHERE session = :session AND kind = 'plan') ORDER BY seq"
         return [_event(row) for row in self._find(EVENT, "event", planned, session=session)]
 
@@ -229,6 +233,7 @@ class ForestRows(_Tables):
 
 
 def _event(row: tuple[Any, ...]) -> EventRow:
+    """The event of a row."""
     seq, head, prev, kind, decider, cause, json, time, *after = row
     return EventRow(seq, head, prev, kind, decider, decode(cause), decode(json), time, State(seq, *after))
 
@@ -274,22 +279,20 @@ class LogRows(_Tables):
 
     def along(self, session: int, path: Path, low: int, high: int) -> list[Step]:
         """The steps of a path with depths in [low, high], in path order."""
-        found: list[Step] = []
+        steps: list[Step] = []
         sql = f"SELECT {STEP} FROM step WHERE session = :session AND lane = :lane AND depth BETWEEN :low AND :high"
         for lane, depth in reversed(path):
             if depth >= low:
-                ends = {"low": max(low, found[-1].depth + 1 if found else low), "high": min(depth, high)}
+                ends = {"low": max(low, steps[-1].depth + 1 if steps else low), "high": min(depth, high)}
                 rows = self._db.rows(f"{sql} ORDER BY depth", session=session, lane=lane, **ends)
-                found += map(_step, rows)
-        if [step.depth for step in found] != list(range(low, min(high, path[0][1] if path else 0) + 1)):
+                steps += map(_step, rows)
+        if [step.depth for step in steps] != list(range(low, min(high, path[0][1] if path else 0) + 1)):
             raise damaged("a path of this store")
-        return found
+        return steps
 
     def add_lane(self, session: int, parent: int, fork: int) -> int:
         """Add a lane that leaves `parent` after depth `fork`; its number."""
-        lane = self._last("id", "lane", session=session) + 1
-        self._insert("lane", session=session, id=lane, parent=parent, fork=fork)
-        return lane
+        return self._append("lane", session, parent=parent, fork=fork)
 
     def lanes(self, session: int) -> list[tuple[Any, ...]]:
         """Every lane of a session as (number, parent, fork)."""
@@ -331,12 +334,12 @@ class LogRows(_Tables):
 
     def steps_with(self, session: int, kind: str, path: Path, high: int, limit: int) -> list[int]:
         """The newest steps of a path, up to a depth, with a record of a kind, `user` or `note`; newest first."""
-        found: list[int] = []
+        numbers: list[int] = []
         n = next((step.n for step in self.along(session, path, high, high)), 0)
-        while n and len(found) < limit and (nearest := self._last(NEAREST[kind], "step", session=session, n=n)):
-            found.append(nearest)
+        while n and len(numbers) < limit and (nearest := self._last(NEAREST[kind], "step", session=session, n=n)):
+            numbers.append(nearest)
             n = self._last("parent", "step", session=session, n=nearest)
-        return found
+        return numbers
 
     def text(self, entry: int) -> str:
         """The exact text of an entry. Raises CorruptStore: it is missing, or its bytes do not match their hash."""
@@ -372,6 +375,7 @@ class LogRows(_Tables):
 
 
 def _step(row: tuple[Any, ...]) -> Step:
+    """The step of a row."""
     n, parent, lane, depth, is_open, *rest = row
     return Step(n, parent, lane, depth, bool(is_open), *rest)
 
@@ -386,9 +390,8 @@ class SessionsRows(_Tables):
 
     def names(self) -> list[str]:
         """Every session's name, the newest work first."""
-        return [
-            name for name, _ in self._db.rows(f"SELECT name, {UPDATED} FROM session ORDER BY updated DESC, id DESC")
-        ]
+        rows = self._db.rows(f"SELECT name, {UPDATED} FROM session ORDER BY updated DESC, id DESC")
+        return [name for name, _ in rows]
 
     def add(self, name: str, created: float) -> SessionRow:
         """Begin an empty session. Its number was never that of another, deleted ones included."""
@@ -397,12 +400,10 @@ class SessionsRows(_Tables):
 
     def newest(self, session: int) -> tuple[int, int] | None:
         """The numbers of its newest event and newest redaction, 0 for none; None for an unknown session."""
-        newest = "SELECT max(seq) FROM {} WHERE session = :id"
-        columns = (
-            f"coalesce(({newest.format('event')}), 0), coalesce(({newest.format('mark')} AND kind = 'redaction'), 0)"
-        )
-        row = self._first(columns, "session", id=session)
-        return (row[0], row[1]) if row else None
+        if self._first("id", "session", id=session) is None:
+            return None
+        redacted = self._last("seq", "mark", session=session, kind="redaction")
+        return self._last("seq", "event", session=session), redacted
 
     def settle(self, session: int, current: int) -> None:
         """Note the branch that new handles start on."""
@@ -448,10 +449,11 @@ class Reading(_Tables):
         return [self._to_json(dict(zip(columns, row, strict=True))) for row in rows]
 
     def _to_json(self, cells: dict[str, Any]) -> dict[str, Any]:
+        """Cells as an export holds them: bytes as text or JSON, an entry by its text."""
         if "entry" in cells:
             shown = cells["shown"]
             cells |= {"entry": self.log.text(cells["entry"]), "shown": None if shown is None else self.log.text(shown)}
-        return cells | {name: READ[name](cells[name]) for name in READ.keys() & cells.keys()}
+        return cells | {name: CODECS[name][0](cells[name]) for name in CODECS.keys() & cells.keys()}
 
     def last_row(self, table: str, session: int) -> int:
         """The highest number of a session's rows, 0 for none."""
@@ -471,14 +473,13 @@ class Writing(Reading):
         """
         if row.keys() != set(COLUMNS[table]):
             raise ValueError(f"other columns than those of a {table}")
-        cells = {name: WRITE[name](row[name]) if name in WRITE else row[name] for name in COLUMNS[table]}
+        cells = row | {name: CODECS[name][1](row[name]) for name in CODECS.keys() & row.keys()}
         if table == "record":
             shown = None if row["shown"] is None else self.log.add_entry(row["shown"])
             cells |= {"entry": self.log.add_entry(row["entry"]), "shown": shown}
-        if table != "record":
-            self._insert(table, session=session, **cells)
-        else:
             self.search.add(self._insert(table, "RETURNING id", session=session, **cells)[0][0], row["entry"])
+            return
+        self._insert(table, session=session, **cells)
         if table == "event":
             self.forest.mark(session, row["kind"], row["seq"])
 

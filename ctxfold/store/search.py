@@ -43,9 +43,9 @@ class SearchRows:
         """Records that hold words of a query, best first, with a score that grows with fit."""
         scores: dict[int, float] = {}
         for word in _words(query):
-            found = self._match(session, f'"{word}"', _RANKED)
-            for record in found:
-                scores[record] = scores.get(record, 0.0) + 1 / (1 + math.log1p(len(found)))
+            records = self._match(session, f'"{word}"', _RANKED)
+            for record in records:
+                scores[record] = scores.get(record, 0.0) + 1 / (1 + math.log1p(len(records)))
         return sorted(scores.items(), key=lambda score: (-score[1], -score[0]))[:limit]
 
     def holding(self, session: int, name: str, limit: int) -> list[int]:
@@ -54,6 +54,7 @@ class SearchRows:
         return self._match(session, " AND ".join(f'"{word}"' for word in words), limit) if words else []
 
     def _match(self, session: int, words: str, limit: int) -> list[int]:
+        """The newest records of a session that match a query of SQLite's."""
         rows = self._db.rows(
             "SELECT fts.rowid FROM fts JOIN record ON record.id = fts.rowid"
             " WHERE fts MATCH :words AND record.session = :session ORDER BY fts.rowid DESC LIMIT :limit",
@@ -63,6 +64,7 @@ class SearchRows:
 
 
 def _words(text: str) -> list[str]:
+    """The words of a query, each once."""
     return list(dict.fromkeys(_WORD.findall(_index_form(text).lower())))[:_MOST_WORDS]
 
 

@@ -50,6 +50,12 @@ PATIENCE = 3.0
 """Seconds for which a scrub waits for readers to end. Nobody can write meanwhile."""
 _LOG_PAGES = 500
 """Pages of the write-ahead log after which a commit takes it into the file."""
+_READER = "PRAGMA cache_size = -16000; PRAGMA cell_size_check = ON;"
+_WRITER = (
+    "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON;"
+    f"PRAGMA wal_autocheckpoint = {_LOG_PAGES};"
+)
+"""The settings of a connection, and of one that may write."""
 _MARGIN = 500_000
 """Bytes by which the reserve is larger than the write-ahead log: one commit may add as much."""
 _FREED_PAGES = 64
@@ -57,9 +63,7 @@ _FREED_PAGES = 64
 _SHORTEST, _LONGEST = 0.000_5, 0.02
 """Seconds between two tries for the lock, which is held for the length of a commit."""
 _FULL = "no space left for {}; everything committed before is kept: free some space and try again"
-_FOREIGN = (
-    "{} is empty or of another program; restore a copy, or name another file with CTXFOLD_DATABASE_URL or --store"
-)
+_FOREIGN = "{} is empty or of another program; restore a copy, or name another file with --store"
 
 
 def sqlite_version() -> str:
@@ -88,8 +92,7 @@ class Guard:
             left = until - time.monotonic()
             if left <= 0:
                 raise BusyStore(
-                    f"another process has held {self._store} for {self._wait:.0f} s, so it is stopped or hangs; "
-                    "let it go on or end it, then try again"
+                    f"another process has held {self._store} for {self._wait:.0f} s; let it go on or end it"
                 )
             time.sleep(min(pause, left))
             pause = min(2 * pause, _LONGEST)
@@ -102,9 +105,7 @@ class Guard:
             if self._file is None:
                 self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
         except OSError as error:
-            raise ReadOnlyStore(
-                f"{self._store} cannot be locked ({error.strerror}); check its folder's rights or name another store"
-            ) from error
+            raise ReadOnlyStore(f"{self._store} cannot be locked ({error.strerror}); name another store") from error
         try:
             _set_lock(self._file, True)
         except (BlockingIOError, PermissionError):  # POSIX, Windows
@@ -170,22 +171,10 @@ class Sqlite:
                     _create(self._connection)
                 _check_version(self._connection, address)
                 with self.guard:
-                    self._prepare()
+                    self._connection.executescript(_READER if self._frozen else _READER + _WRITER)
             except BaseException:
                 self._connection.close()
                 raise
-
-    def _prepare(self) -> None:
-        settings = ["cache_size = -16000", "cell_size_check = ON"]
-        if not self._frozen:
-            settings += [
-                "journal_mode = WAL",
-                "synchronous = FULL",
-                "secure_delete = ON",
-                f"wal_autocheckpoint = {_LOG_PAGES}",
-            ]
-        for setting in settings:
-            self._connection.execute(f"PRAGMA {setting}")
 
     def run(self, sql: str, **values: object) -> None:
         """Run one statement."""
@@ -204,10 +193,7 @@ class Sqlite:
             self.run("BEGIN")
             return
         if self._frozen:
-            raise ReadOnlyStore(
-                f"{self._address} may not be written, so it is only read; "
-                "change its rights, or name another store with CTXFOLD_DATABASE_URL"
-            )
+            raise ReadOnlyStore(f"{self._address} may not be written; change its rights, or name another with --store")
         self.guard.acquire()
         self._writing = True
         try:
@@ -283,6 +269,7 @@ class Store:
 
     @contextmanager
     def _transaction(self, *, write: bool) -> Iterator[Writing]:
+        """A transaction for the length of the block: committed at its end if it writes, undone on an exception."""
         with self._lock:
             self._check_open()
             self._db.begin(write=write)
@@ -326,6 +313,7 @@ class Store:
                 ) from error
 
     def _rewrite(self) -> None:
+        """Write the file anew without what was removed. Raises BusyStore: somebody reads it."""
         db = self._db
         ((upto,),) = db.rows("SELECT coalesce(max(id), 0) FROM unscrubbed")
         try:
@@ -360,9 +348,9 @@ class Store:
         """Look for damage in all of the file. Raises CorruptStore."""
         with self._lock:
             self._check_open()
-            ((found,), *_) = self._db.rows("PRAGMA integrity_check(1)")
-        if found != "ok":
-            raise damaged(f"{self.address} ({' '.join(found.split())})")
+            ((result,), *_) = self._db.rows("PRAGMA integrity_check(1)")
+        if result != "ok":
+            raise damaged(f"{self.address} ({' '.join(result.split())})")
 
     def close(self) -> None:
         """Finish what can be finished, and end the connection. Closing twice is harmless."""
@@ -379,6 +367,7 @@ class Store:
         self.close()
 
     def _check_open(self) -> None:
+        """Raises StoreError: the store was closed."""
         if self._closed:
             raise StoreError(f"the store {self.address} was closed; open the session again")
 
@@ -403,10 +392,7 @@ def _connect_frozen(path: Path) -> sqlite3.Connection:
     """A connection to a file that may not be written. Raises ReadOnlyStore: its newest changes cannot be read."""
     log = path.with_name(f"{path.name}-wal")
     if log.exists() and log.stat().st_size:
-        raise ReadOnlyStore(
-            f"{path} may not be written, and its newest changes are in {log.name}, which only a writer can read; "
-            "copy both to a folder of yours and name the copy with --store"
-        )
+        raise ReadOnlyStore(f"{path} may not be written, nor {log.name} taken into it; copy both to a folder of yours")
     return _connect(f"{path.as_uri()}?immutable=1", uri=True)
 
 
@@ -416,10 +402,8 @@ def _check_version(connection: sqlite3.Connection, address: str) -> None:
         raise NotOurStore(_FOREIGN.format(address))
     version = connection.execute("PRAGMA user_version").fetchone()[0]
     if version != VERSION:
-        raise NotOurStore(
-            f"{address} has tables of version {version}, and this ctxfold reads version {VERSION}; "
-            "use the ctxfold that wrote it (`pip install -U ctxfold` where that is newer), or name another store"
-        )
+        fault = f"{address} has tables of version {version}, and this ctxfold reads version {VERSION}"
+        raise NotOurStore(f"{fault}; use the ctxfold that wrote it, or name another store with --store")
 
 
 def _make_private(path: Path) -> bool:
@@ -431,13 +415,12 @@ def _make_private(path: Path) -> bool:
         if not path.exists():
             _make(path)
     except OSError as error:
-        raise ReadOnlyStore(
-            f"{path} cannot be written ({error.strerror}); name another store with CTXFOLD_DATABASE_URL"
-        ) from error
+        raise ReadOnlyStore(f"{path} cannot be written ({error.strerror}); name another store with --store") from error
     return _may(path, os.W_OK) and _may(path.parent, os.W_OK)
 
 
 def _may(path: Path, right: int) -> bool:
+    """Whether this process has a right on a file or folder."""
     return os.access(path, right, effective_ids=os.access in os.supports_effective_ids)
 
 
@@ -459,7 +442,7 @@ _ERRORS: tuple[tuple[tuple[str, ...], type[StoreError], str], ...] = (
     (
         ("READONLY", "PERM", "CANTOPEN"),
         ReadOnlyStore,
-        "{} cannot be read or written; check its rights or name another store with CTXFOLD_DATABASE_URL",
+        "{} cannot be read or written; check its rights, or name another",
     ),
     (("FULL", "IOERR_WRITE", "IOERR_FSYNC", "IOERR_TRUNCATE", "IOERR_SHMSIZE"), FullDisk, _FULL),
     (("BUSY", "LOCKED"), BusyStore, "another process holds {}; end it or try again"),
@@ -477,14 +460,15 @@ def _translate_errors(address: str) -> Iterator[None]:
 
 
 def _translate(error: Exception, address: str) -> StoreError:
+    """Our error for one of SQLite's."""
     name = (getattr(error, "sqlite_errorname", "") or "").removeprefix("SQLITE_")
     for beginnings, kind, message in _ERRORS:
         if name.startswith(beginnings):
             return kind(message.format(address))
-    said = str(error)
-    undecoded = isinstance(error, UnicodeDecodeError) or "Could not decode to UTF-8" in said
-    if undecoded or name.startswith("CORRUPT") or "malformed" in said:
-        return damaged(f"{address} ({'a text does not decode' if undecoded else said})")
+    reason = str(error)
+    undecoded = isinstance(error, UnicodeDecodeError) or "Could not decode to UTF-8" in reason
+    if undecoded or name.startswith("CORRUPT") or "malformed" in reason:
+        return damaged(f"{address} ({'a text does not decode' if undecoded else reason})")
     if isinstance(error, sqlite3.IntegrityError | sqlite3.InterfaceError | sqlite3.ProgrammingError):
         return CorruptStore(f"{address} cannot hold a row as it is ({error}); run `ctxfold doctor`")
     return StoreError(f"{address}: {error}; run `ctxfold doctor`")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, fields
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 from ctxfold.log import Step
 from ctxfold.store.codec import decode, encode, pack_json, unpack_json
@@ -90,20 +90,18 @@ COLUMNS = {
     for table, columns in re.findall(r"CREATE TABLE (\w+) \((.*?)\)[^()]*;", TABLES, re.DOTALL)
 }
 """The columns of the tables of a session but for the session itself."""
-READ: dict[str, Callable[[Any], Any]] = dict.fromkeys(("cause", "json", "text"), decode) | dict.fromkeys(
-    ("form", "body"), unpack_json
-)
-WRITE: dict[str, Callable[[Any], Any]] = dict.fromkeys(("cause", "json", "text"), encode) | dict.fromkeys(
-    ("form", "body"), pack_json
-)
+_TEXT, _JSON = (decode, encode), (unpack_json, pack_json)
+CODECS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
+    **dict.fromkeys(("cause", "json", "text"), _TEXT),
+    **dict.fromkeys(("form", "body"), _JSON),
+    "revision": (bytes.hex, bytes.fromhex),
+}
 """How columns of bytes become JSON, and how JSON becomes them."""
-READ["revision"], WRITE["revision"] = bytes.hex, bytes.fromhex
 Path = tuple[tuple[int, int], ...]
 """A path as (lane, depth) pairs, newest lane first: of each lane the steps up to that depth. Empty before step 1."""
 
 
-@dataclass(frozen=True, slots=True)
-class SessionRow:
+class SessionRow(NamedTuple):
     """A session: its row id, name, times (seconds since 1970) and the branch a new handle starts on."""
 
     id: int
@@ -151,16 +149,14 @@ class HeadRow:
     created: float
 
 
-@dataclass(frozen=True, slots=True)
-class TopicRow:
+class TopicRow(NamedTuple):
     """A root of the forest."""
 
     id: int
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class EventRow:
+class EventRow(NamedTuple):
     """One committed event: `head` is its branch, `prev` the event before it there, `state` the branch after it."""
 
     seq: int
@@ -174,8 +170,7 @@ class EventRow:
     state: State
 
 
-@dataclass(frozen=True, slots=True)
-class StoredRecord:
+class StoredRecord(NamedTuple):
     """A record as it is kept: `entry` and `shown` name raw bytes, `form` is its packed lines."""
 
     id: int
@@ -193,7 +188,7 @@ class StoredRecord:
 
 def _columns(kind: Any) -> str:
     """The fields of a row class, as SQL lists columns."""
-    return ", ".join(field.name for field in fields(kind))
+    return ", ".join(kind.__annotations__)
 
 
 STEP, RECORD, HEAD, TOPIC = map(_columns, (Step, StoredRecord, HeadRow, TopicRow))
@@ -201,7 +196,7 @@ EVENT = f"{_columns(EventRow).removesuffix(', state')}, {_columns(State).removep
 UPDATED = (
     "coalesce((SELECT time FROM event WHERE event.session = session.id ORDER BY seq DESC LIMIT 1), created) AS updated"
 )
-MARKS = {"intent_set": "plan", "voided": "plan", "redacted": "redaction"}
+MARKS = {"intent_set": "plan", "extracted": "plan", "voided": "plan", "redacted": "redaction"}
 """The kinds of events that are marked, and as what."""
 NEAREST = {"user": "words", "note": "noted"}
 """By the kind of a record, the column of `step` that leads to the nearest step with one."""

@@ -56,35 +56,37 @@ def read_values(text: str) -> list[Any]:
     Raises json.JSONDecodeError, with the line of the text.
     """
     try:
-        whole = json.loads(text)
+        tree = json.loads(text)
+        return tree if isinstance(tree, list) else [tree]
     except json.JSONDecodeError:
         if text.lstrip().startswith("["):
             raise
-        return [_on_line(line, number) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
-    return whole if isinstance(whole, list) else [whole]
-
-
-def _on_line(line: str, number: int) -> Any:
-    try:
-        return json.loads(line)
-    except json.JSONDecodeError as error:
-        error.lineno = number
-        raise
+    values = []
+    for number, line in enumerate(text.split("\n"), 1):
+        try:
+            values += [json.loads(line)] if line.strip() else []
+        except json.JSONDecodeError as error:
+            error.lineno = number
+            raise
+    return values
 
 
 @lru_cache(maxsize=8)
 def _decoder(fraction: Callable[[str], Any] | None) -> json.JSONDecoder:
+    """A strict decoder, which is kept."""
     return json.JSONDecoder(object_pairs_hook=_once, parse_constant=_refuse, parse_float=fraction)
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    made = dict(pairs)
-    if len(made) < len(pairs):
+    """An object from its pairs. Raises ValueError: a key comes twice."""
+    tree = dict(pairs)
+    if len(tree) < len(pairs):
         raise ValueError("a key stands twice")
-    return made
+    return tree
 
 
 def _refuse(constant: str) -> NoReturn:
+    """Raises ValueError: NaN and Infinity are not JSON."""
     raise ValueError(f"{constant} is not JSON")
 
 
@@ -102,10 +104,9 @@ def spell_id(given: object) -> str:
 
     Raises InputError: neither text nor a number.
     """
-    match given:
-        case None:
-            return ""
-        case str() | int() if not isinstance(given, bool) and (isinstance(given, str) or abs(given) <= _LARGEST_ID):
-            return str(given)[:_LONGEST_ID].encode("utf-8", "backslashreplace").decode("utf-8")
-        case _:
-            raise InputError("the id of a call is a text or a number; give it as the call has it")
+    if given is None:
+        return ""
+    is_number = isinstance(given, int) and not isinstance(given, bool) and abs(given) <= _LARGEST_ID
+    if not (is_number or isinstance(given, str)):
+        raise InputError("the id of a call is a text or a number; give it as the call has it")
+    return str(given)[:_LONGEST_ID].encode("utf-8", "backslashreplace").decode("utf-8")

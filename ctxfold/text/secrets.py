@@ -75,15 +75,13 @@ def lower(text: str) -> str:
     return low if len(low) == len(text) else "".join(sign.lower() if len(sign.lower()) == 1 else sign for sign in text)
 
 
-def unescape(text: str) -> Iterator[tuple[int, int, str]]:
-    """The escapes of a text, as in addresses, markup and scripts: (start, end, meaning), which may be escaped again."""
-    for found in _ESCAPES.finditer(text):
-        meaning = _MEANINGS[found.lastgroup or "markup"](found[0])
-        if meaning != found[0]:
-            yield found.start(), found.end(), meaning
+def _read_escape(match: re.Match[str]) -> str:
+    """The meaning of an escape, as in addresses, markup and scripts, which may be escaped again."""
+    return _MEANINGS[match.lastgroup or "markup"](match[0])
 
 
 def _codes(value: str) -> Iterator[str]:
+    """The codes of a value, without what depends on the text around it."""
     raw = value.encode("utf-8", "surrogatepass")
     texts = [raw, *(value.encode(name, "surrogatepass") for name in _UTF16)]
     if not value.isascii():
@@ -147,8 +145,8 @@ _BLANKS = re.compile(
 """What a page folds, adds or puts for a blank."""
 
 
-Replaced = Callable[[], Iterable[tuple[int, int, str]]]
-"""The places of a text that were replaced: start, end, and the new text."""
+Replaced = Iterable[tuple[int, int, str]]
+"""The places of a text that were replaced: start, end, and the new text. They are looked for once, if at all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,20 +166,18 @@ class Copies:
         parts = parts and len(value) <= _LONG
         self._codes = [_Needle(text, _find_part(text, _LEAST_CODE_PART) if parts else len(text)) for text in codes]
         both = (value, value[::-1])
-        blanks = any(map(str.isspace, value))
-        self._close = _make_needles(
-            (_BLANKS.sub("", each) for each in both), _LEAST_FOLDED if blanks else _LEAST_SPACED
-        )
+        least = _LEAST_FOLDED if any(map(str.isspace, value)) else _LEAST_SPACED
+        self._close = _make_needles((_BLANKS.sub("", spelling) for spelling in both), least)
         self._bare = _make_needles(map(bare, both), _LEAST_SPACED)
 
     def find(self, text: Readings) -> list[Copy]:
         """Every place of the value, in no order; they may overlap."""
-        found: list[Copy] = []
+        copies: list[Copy] = []
         for reading, close, without in text.each:
-            found += reading.copies(self._plain)
-            found += close.copies([*self._close, *(self._codes if close.holds(_HEX) else ())])
-            found += without.copies([*self._bare, *self._codes])
-        return [*found, *(text.apart(copy) for copy in text.spread.copies(self._bare))]
+            copies += reading.copies(self._plain)
+            copies += close.copies([*self._close, *(self._codes if close.holds(_HEX) else ())])
+            copies += without.copies([*self._bare, *self._codes])
+        return [*copies, *(text.apart(copy) for copy in text.spread.copies(self._bare))]
 
 
 class _Needle(NamedTuple):
@@ -217,32 +213,25 @@ class _Needle(NamedTuple):
 class _Reading:
     """A text as it reads when some places of it are replaced; `back` leads to where something stood in the first."""
 
-    def __init__(self, text: str, before: _Reading | None = None, replaced: Replaced | None = None) -> None:
+    def __init__(self, text: str, before: _Reading | None = None, replaced: Replaced = ()) -> None:
         self.text = text
         self._low = lower(text)
         self._before = before
-        self._replaced = replaced
+        self._replaced = iter(replaced)
         self._at: list[int] = []
         self._places: list[tuple[int, int, int]] = []
 
     def unescape(self) -> _Reading | None:
         """This with its escapes taken out once; None without escapes."""
-        places = list(unescape(self.text))
-        if not places:
-            return None
-        pieces: list[str] = []
-        last = 0
-        for start, end, meant in places:
-            pieces += (self.text[last:start], meant)
-            last = end
-        return _Reading("".join((*pieces, self.text[last:])), self, lambda: places)
+        text = _ESCAPES.sub(_read_escape, self.text)
+        escapes = ((match.span(), _read_escape(match), match[0]) for match in _ESCAPES.finditer(self.text))
+        places = ((*span, meaning) for span, meaning, escape in escapes if meaning != escape)
+        return None if text == self.text else _Reading(text, self, places)
 
     def without(self, dropped: re.Pattern[str]) -> _Reading:
         """This with what matches left out."""
-        text = self.text
-        return _Reading(
-            dropped.sub("", text), self, lambda: ((found.start(), found.end(), "") for found in dropped.finditer(text))
-        )
+        places = ((match.start(), match.end(), "") for match in dropped.finditer(self.text))
+        return _Reading(dropped.sub("", self.text), self, places)
 
     def holds(self, text: str) -> bool:
         """Whether it holds a text in lower case."""
@@ -255,20 +244,19 @@ class _Reading:
                 yield Copy((self._back(start, end),), end - start == len(needle.text))
 
     def _back(self, start: int, end: int) -> tuple[int, int]:
+        """The stretch of the first text that a stretch of this one was made from."""
         if self._before is None:
             return start, end
         return self._before._back(self._origin(start)[0], self._origin(end - 1)[1])
 
     def _origin(self, at: int) -> tuple[int, int]:
         """The place of a character in the text before: all of a replaced stretch for any of its characters."""
-        if self._replaced is not None:
-            last = size = 0
-            for start, end, meaning in self._replaced():
-                size += start - last + len(meaning)
-                self._at.append(size - len(meaning))
-                self._places.append((start, end, size))
-                last = end
-            self._replaced = None
+        last = size = 0
+        for start, end, meaning in self._replaced:  # an iterator, at its end after the first time
+            size += start - last + len(meaning)
+            self._at.append(size - len(meaning))
+            self._places.append((start, end, size))
+            last = end
         number = bisect_right(self._at, at) - 1
         if number < 0:
             return at, at + 1
@@ -309,6 +297,7 @@ class Readings:
 
 
 def _make_needles(texts: Iterable[str], least: int) -> list[_Needle]:
+    """Texts of at least so many characters, to be found whole."""
     return [_Needle(low, len(low)) for low in _lower_each(texts, least)]
 
 
@@ -318,6 +307,7 @@ def _find_part(text: str, least: int) -> int:
 
 
 def _is_telling(part: str) -> bool:
+    """Whether a part has enough different signs to tell something."""
     return len({sign for sign in part if sign.isalnum()}) >= _DISTINCT
 
 
@@ -336,10 +326,8 @@ _KEY_FORMS = {
 }
 """Each stops soon where no key follows, so that a hostile text of many megabytes is searched in a second or two."""
 _KEY_NAMES = tuple(_KEY_FORMS)
-_KEY = re.compile(
-    "(?<![A-Za-z0-9])(?:" + "|".join(f"(?P<f{at}>{form})" for at, form in enumerate(_KEY_FORMS.values())) + ")",
-    re.DOTALL,
-)
+_KEY_GROUPS = "|".join(f"(?P<f{at}>{form})" for at, form in enumerate(_KEY_FORMS.values()))
+_KEY = re.compile(f"(?<![A-Za-z0-9])(?:{_KEY_GROUPS})", re.DOTALL)
 _KEY_STARTS = (
     *("sk-", "sk_live_", "rk_live_", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-"),
     *("AKIA", "ASIA", "AIza", "xox", "npm_", "eyJ", "-----BEGIN"),
@@ -359,5 +347,5 @@ def without_keys(value: Any) -> Any:
     if isinstance(value, str):
         return hide_keys(value)
     if isinstance(value, dict):
-        return {name: without_keys(each) for name, each in value.items()}
-    return [without_keys(each) for each in value] if isinstance(value, list) else value
+        return {name: without_keys(item) for name, item in value.items()}
+    return [without_keys(item) for item in value] if isinstance(value, list) else value

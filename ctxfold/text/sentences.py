@@ -11,8 +11,6 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-__all__ = ["MAX_SENTENCE", "Span", "lines", "sentences"]
-
 
 class Span(NamedTuple):
     """Characters `start` to `end` of some text, `end` excluded."""
@@ -55,12 +53,12 @@ def lines(text: str) -> list[Span]:
     Returns spans in order. Each keeps its line's indentation and leaves out white space at its end; blank lines give
     none.
     """
-    found = []
+    spans = []
     for match in _LINE.finditer(text):
         start, line = match.start(), match.group().rstrip()
         if line:
-            found.append(Span(start, start + len(line)))
-    return found
+            spans.append(Span(start, start + len(line)))
+    return spans
 
 
 def sentences(text: str) -> list[Span]:
@@ -72,14 +70,11 @@ def sentences(text: str) -> list[Span]:
         Spans in order, none overlapping, none longer than `MAX_SENTENCE` characters. Only white space is
         between them.
     """
-    found: list[Span] = []
+    spans: list[Span] = []
     for unit, prose in _units(text):
-        if prose:
-            for span in _split(text, unit):
-                _append(found, text, span)
-        else:
-            _append(found, text, unit)
-    return found
+        for span in _split(text, unit) if prose else [unit]:
+            _append(spans, text, span)
+    return spans
 
 
 def _units(text: str) -> list[tuple[Span, bool]]:
@@ -89,13 +84,10 @@ def _units(text: str) -> list[tuple[Span, bool]]:
     for span in lines(text):
         line = span.of(text)
         bare = line.lstrip()
-        if bare.startswith(("```", "~~~")):
-            fenced = not fenced
-            prose = joins = False
-        else:
-            prose = not fenced and not _is_code(line, bare)
-            joins = prose and open_ended and _continues(text, units[-1][0], span, bare)
-        if joins:
+        is_fence = bare.startswith(("```", "~~~"))
+        fenced ^= is_fence
+        prose = not (is_fence or fenced or _is_code(line, bare))
+        if prose and open_ended and _continues(text, units[-1][0], span, bare):
             units[-1] = (Span(units[-1][0].start, span.end), True)
         else:
             units.append((span, prose))
@@ -128,16 +120,16 @@ def _continues(text: str, unit: Span, line: Span, bare: str) -> bool:
 
 def _split(text: str, unit: Span) -> list[Span]:
     """One unit of prose, cut after each mark that ends a sentence."""
-    found = []
+    spans = []
     start = unit.start
     for mark in _END.finditer(text, unit.start, unit.end):
         if mark.end() < unit.end and _ends(text, start, mark.start(), mark.end(), unit.end):
-            found.append(Span(start, mark.end()))
+            spans.append(Span(start, mark.end()))
             start = mark.end()
             while start < unit.end and text[start].isspace():
                 start += 1
-    found.append(Span(start, unit.end))
-    return [span for span in found if span.start < span.end]
+    spans.append(Span(start, unit.end))
+    return [span for span in spans if span.start < span.end]
 
 
 def _ends(text: str, start: int, mark: int, after: int, limit: int) -> bool:
@@ -147,12 +139,12 @@ def _ends(text: str, start: int, mark: int, after: int, limit: int) -> bool:
     following = text[after : min(after + 20, limit)].lstrip()
     if following[:1].islower():
         return False
-    found = _LAST_WORD.search(text, max(start, mark - 24), mark)
-    if found is None:
+    last = _LAST_WORD.search(text, max(start, mark - 24), mark)
+    if last is None:
         return True
-    word = found.group()
+    word = last.group()
     if word.isdigit():
-        return found.start() != start and not (len(word) < 3 and _DATED.match(following))
+        return last.start() != start and not (len(word) < 3 and _DATED.match(following))
     return not _is_abbreviated(word, following)
 
 
@@ -166,16 +158,16 @@ def _is_abbreviated(word: str, following: str) -> bool:
     return following[:1].isdigit() and len(word) <= (4 if word[0].isupper() else 2)
 
 
-def _append(found: list[Span], text: str, span: Span) -> None:
+def _append(spans: list[Span], text: str, span: Span) -> None:
     """Adds a span in pieces of at most `MAX_SENTENCE`, cut after white space or a closing mark where there is one."""
     start, end = span
     while end - start > MAX_SENTENCE:
         floor, ceiling = start + MAX_SENTENCE // 2, start + MAX_SENTENCE
         cut = max((match.end() for match in _CUT.finditer(text, floor, ceiling)), default=ceiling)
         piece = text[start:cut].rstrip()
-        found.append(Span(start, start + len(piece)))
+        spans.append(Span(start, start + len(piece)))
         start = cut
         while start < end and text[start].isspace():
             start += 1
     if start < end:
-        found.append(Span(start, end))
+        spans.append(Span(start, end))

@@ -60,13 +60,12 @@ def entities(text: str) -> list[Span]:
     return _merge_spans(chain.from_iterable(find(text) for find in finders))
 
 
-def _merge_spans(found: Iterable[Span]) -> list[Span]:
+def _merge_spans(spans: Iterable[Span]) -> list[Span]:
     """Spans in order, those that overlap or touch joined."""
     merged: list[Span] = []
-    for span in sorted(found):
+    for span in sorted(spans):
         if merged and span.start <= merged[-1].end:
-            if span.end > merged[-1].end:
-                merged[-1] = Span(merged[-1].start, span.end)
+            merged[-1] = Span(merged[-1].start, max(span.end, merged[-1].end))
         else:
             merged.append(span)
     return merged
@@ -74,26 +73,26 @@ def _merge_spans(found: Iterable[Span]) -> list[Span]:
 
 def _find_addresses(text: str) -> Iterator[Span]:
     """URLs of any scheme, without the marks that close the sentence or bracket around them."""
-    for found in _ADDRESS.finditer(text) if "://" in text else ():
-        url = found[0].rstrip(".,;:!?*'")
+    for match in _ADDRESS.finditer(text) if "://" in text else ():
+        url = match[0].rstrip(".,;:!?*'")
         while url.endswith(")") and url.count(")") > url.count("("):
             url = url[:-1].rstrip(".,;:!?*'")
-        yield Span(found.start(), found.start() + min(len(url), _LONGEST))
+        yield Span(match.start(), match.start() + min(len(url), _LONGEST))
 
 
 def _find_atoms(text: str) -> Iterator[Span]:
     """Runs without blanks that carry a value by their build; a number takes its unit with it."""
     capitals: list[Span | None] = []
-    for found in _ATOM.finditer(text):
-        atom = found.group()
+    for match in _ATOM.finditer(text):
+        atom = match.group()
         if atom.isalpha():
             if atom.isupper():
-                capitals.append(Span(found.start(), found.end()) if _is_code(atom) else None)
+                capitals.append(Span(match.start(), match.end()) if _is_code(atom) else None)
             else:
                 yield from _take_codes(capitals)
             continue
         yield from _take_codes(capitals)
-        span = _trim(atom, found.start())
+        span = _trim(atom, match.start())
         if span is None:
             continue
         atom = text[span.start : span.end]
@@ -119,11 +118,11 @@ def _is_code(atom: str) -> bool:
 def _trim(atom: str, start: int) -> Span | None:
     """An atom without the punctuation around it; None when nothing else is left."""
     left = atom.lstrip("*:!?=–—")
-    kept = left.rstrip("*:!?=–—.-&")
-    if len(kept) < 2 and not kept.isdigit():
+    inner = left.rstrip("*:!?=–—.-&")
+    if len(inner) < 2 and not inner.isdigit():
         return None
     start += len(atom) - len(left)
-    return Span(start, start + len(kept))
+    return Span(start, start + len(inner))
 
 
 def _number(text: str, span: Span, atom: str) -> Iterator[Span]:
@@ -148,44 +147,41 @@ def _is_joined(atom: str) -> bool:
     """Whether an atom without digits is a path, a file name, an address, an option or a name of several parts."""
     if "@" in atom or atom[0] == "#" or atom.startswith("--"):
         return any(letter.isalpha() for letter in atom[:_LONGEST])
-    if "/" in atom or "\\" in atom:
-        return _PATH.match(atom) is not None
-    if "_" in atom:
-        return _UNDERSCORED.match(atom) is not None
-    if "." in atom:
-        return _DOTTED.fullmatch(atom) is not None
+    for marks, matches in (("/\\", _PATH.match), ("_", _UNDERSCORED.match), (".", _DOTTED.fullmatch)):
+        if any(mark in atom for mark in marks):
+            return matches(atom) is not None
     return False
 
 
 def _find_dates(text: str) -> Iterator[Span]:
     """Dates that name their month, with a day or a year."""
-    for found in _MONTH.finditer(text):
-        start = found.start()
+    for match in _MONTH.finditer(text):
+        start = match.start()
         if start and text[start - 1].isalnum():
             continue
         day = _DAY.search(text, max(0, start - 6), start)
-        if day or found[1] or found[2]:
-            yield Span(day.start() if day else start, found.end())
+        if day or match[1] or match[2]:
+            yield Span(day.start() if day else start, match.end())
 
 
 def _find_quotations(text: str) -> Iterator[Span]:
     """Short quoted strings, without their quotes; not the keys of JSON."""
-    for found in _QUOTED.finditer(text):
-        start, end = found.span(found.lastindex or 0)
-        if text[start:end].strip() and not _COLON.match(text, found.end()):
+    for match in _QUOTED.finditer(text):
+        start, end = match.span(match.lastindex or 0)
+        if text[start:end].strip() and not _COLON.match(text, match.end()):
             yield Span(start, end)
 
 
 def _find_pairs(text: str) -> Iterator[Span]:
     """A name and its value, joined by `=`, or by a colon when they fill a line."""
-    for found in _PAIR.finditer(text):
-        yield Span(found.start(1), found.start(1) + len(found[1].rstrip()))
+    for match in _PAIR.finditer(text):
+        yield Span(match.start(1), match.start(1) + len(match[1].rstrip()))
     if "=" in text:
-        for found in _ASSIGNED.finditer(text):
-            yield Span(found.start(), found.end())
+        for match in _ASSIGNED.finditer(text):
+            yield Span(match.start(), match.end())
 
 
 def facts_of(text: str) -> list[str]:
     """The values and names in a text that must stay exact, in order, each once."""
-    spans = _merge_spans(chain(entities(text), (Span(*found.span()) for found in NAME.finditer(text))))
+    spans = _merge_spans(chain(entities(text), (Span(*match.span()) for match in NAME.finditer(text))))
     return list(dict.fromkeys(span.of(text) for span in spans))

@@ -65,8 +65,8 @@ def counted(number: int, one: str, many: str = "") -> str:
 def query_words(query: str) -> list[str]:
     """The words a query asks about: each once, in order, without those that are common in any text."""
     rare = [(token, _rarity(token)) for token in _tokens(query)]
-    least = min(_WEAK, _SHARE * max((each for _, each in rare), default=0.0))
-    return list(dict.fromkeys(chain.from_iterable(_expand(token) for token, each in rare if each > least)))
+    least = min(_WEAK, _SHARE * max((weight for _, weight in rare), default=0.0))
+    return list(dict.fromkeys(chain.from_iterable(_expand(token) for token, weight in rare if weight > least)))
 
 
 def query_weights(query: str) -> dict[str, float]:
@@ -85,11 +85,13 @@ def is_common(word: str) -> bool:
 
 
 def _tokens(text: str) -> list[str]:
-    found: list[str] = (_ASCII_WORD if text.isascii() else _ANY_WORD).findall(text)
-    return found
+    """The runs of letters and digits of a text, joined by dots and apostrophes."""
+    tokens: list[str] = (_ASCII_WORD if text.isascii() else _ANY_WORD).findall(text)
+    return tokens
 
 
 def _rarity(token: str) -> float:
+    """How rare a token is, without an ending such as 's."""
     return rarity(_CONTRACTED.sub("", token.lower()))
 
 
@@ -123,6 +125,7 @@ def _without_plural(word: str) -> str:
 
 
 def _has_vowel(letters: str) -> bool:
+    """Whether letters have a vowel: y counts but at the beginning."""
     return any(letter in "aeiou" for letter in letters) or "y" in letters[1:]
 
 
@@ -142,6 +145,7 @@ def _expand(token: str) -> tuple[str, ...]:
 
 
 def _expand_ascii(token: str) -> tuple[str, ...]:
+    """The words of an ASCII token."""
     if token.isalpha() and (token.islower() or token.istitle() or len(token) < 2):
         return (stem(token.lower()),)
     if token.endswith(("'s", "'S")):
@@ -161,12 +165,12 @@ def _parts(token: str) -> list[str]:
 
     Single letters and numbers below 100 tell nothing alone.
     """
-    found = []
+    parts = []
     for piece in chain.from_iterable(_PIECE.findall(run) for run in _JOINTS.split(token)):
         small = piece.lower()
         if len(small) > (2 if small.isdecimal() else 1):
-            found.append(stem(small) if small.isascii() and small.isalpha() else small)
-    return found
+            parts.append(stem(small) if small.isascii() and small.isalpha() else small)
+    return parts
 
 
 def _pairs(run: str) -> list[str]:
@@ -179,10 +183,10 @@ def rank_alike(query: str, texts: Sequence[str]) -> list[float]:
     1.
     """
     counts = [Counter(word for word in words(text) if not is_common(word)) for text in (query, *texts)]
-    holders = Counter(word for each in counts for word in each)
+    holders = Counter(word for document in counts for word in document)
     vectors = [
-        {word: (1 + log(times)) * log(1 + len(counts) / holders[word]) for word, times in each.items()}
-        for each in counts
+        {word: (1 + log(times)) * log(1 + len(counts) / holders[word]) for word, times in document.items()}
+        for document in counts
     ]
     lengths = [hypot(*vector.values()) or 1.0 for vector in vectors]
     asked = vectors[0]

@@ -39,6 +39,7 @@ def factor(model: str | None) -> float:
 
 @cache
 def _load_factors() -> tuple[float, dict[str, float]]:
+    """The factor of an unknown model, and those of known ones."""
     data = json.loads((resources.files(__package__) / "data" / "factors.json").read_text(encoding="utf-8"))
     return data["guard"], data["models"]
 
@@ -151,6 +152,7 @@ def count(text: str) -> int:
 
 
 def _count_piece(piece: str) -> int:
+    """The cost of at most `PIECE` characters."""
     return _count_short(piece) if len(piece) < _LONG else _count_long(piece)
 
 
@@ -165,6 +167,7 @@ def _count_long(piece: str) -> int:
 
 
 def _encode(text: str) -> list[int]:
+    """The tokens of a text; special ones count as plain text."""
     return encoding().encode_ordinary(text)
 
 

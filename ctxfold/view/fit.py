@@ -143,7 +143,8 @@ def write_memory(steps: Sequence[int], as_of: int, memory: Memory, later: str = 
     reports = [_write_part(name, text) for name, text in parts if name not in _COMMANDS]
     reports += [_escape_headings(text) for text in (memory.report, later) if text]
     reports = [REPORT, *reports] if reports else []
-    return "\n".join([f"[{spans(steps)} {MEMORY}, as of s{as_of}]", *commands, *reports])
+    known = spans([step for step in steps if step <= as_of])
+    return "\n".join([f"[{known} {MEMORY}, as of s{as_of}]", *commands, *reports])
 
 
 def _write_part(name: str, text: str) -> str:

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import json
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from ctxfold.log.lines import AI, USER, Line
-from ctxfold.messages import Call, Message, Result, Text
+from ctxfold.messages import Call, Item, Message, Result, Text
 from ctxfold.messages.apis import ANTHROPIC, CACHE_MARK, OPENAI, cache_marks
 from ctxfold.prompts import prompt
 from ctxfold.tokens import count, head
@@ -69,8 +70,11 @@ def as_anthropic(native: Native, say: str) -> list[dict[str, Any]]:
 def as_openai(native: Native, say: str) -> list[dict[str, Any]]:
     """The view as messages of OpenAI's chat completions, each with one text; `say` is the user's newest message."""
     stable, volatile = write_messages(native)
-    joined = _join_roles(_close([*stable, *volatile], say))
-    return OPENAI.encode([replace(message, items=_join_texts(message)) for message in joined])
+    messages: list[Message] = []
+    for message in _join_roles(_close([*stable, *volatile], say)):
+        rest = (item for item in message.items if not isinstance(item, Text))
+        messages.append(replace(message, items=(Text(message.text), *rest)))
+    return OPENAI.encode(messages)
 
 
 def write_messages(native: Native) -> tuple[list[Message], list[Message]]:
@@ -102,20 +106,13 @@ def _say(text: str) -> list[Message]:
 
 def _cost(messages: Iterable[Message]) -> int:
     """o200k tokens of messages."""
-    total = 0
-    for message in messages:
-        total += 2
-        for item in message.items:
-            match item:
-                case Call(name, args):
-                    total += count(name) + count(json.dumps(args, ensure_ascii=False)) + _OVERHEAD
-                case Result(_, text):
-                    total += count(text) + 1
-                case Text(text):
-                    total += count(text)
-                case _:
-                    pass  # no view has a picture
-    return total
+    return sum(2 + sum(map(_cost_item, message.items)) for message in messages)
+
+
+def _cost_item(item: Item) -> int:
+    if isinstance(item, Call):
+        return count(item.name) + count(json.dumps(item.args, ensure_ascii=False)) + _OVERHEAD
+    return count(item.text) + isinstance(item, Result)
 
 
 def _close(messages: Sequence[Message], say: str) -> list[Message]:
@@ -136,11 +133,6 @@ def _join_roles(messages: Iterable[Message]) -> list[Message]:
     return joined
 
 
-def _join_texts(message: Message) -> tuple[Text | Call | Result, ...]:
-    texts = [Text(message.text)] if message.text else []
-    return (*texts, *(item for item in message.items if isinstance(item, Call | Result)))
-
-
 def _is_raw(block: Shown) -> bool:
     """Whether a block is one step in full, or shortened by a view alone, or folded alone without a summary."""
     return len(block.steps) == 1 and not block.summary
@@ -149,23 +141,22 @@ def _is_raw(block: Shown) -> bool:
 def _write_step(block: Shown, text: str, calls: Sequence[LoggedCall]) -> list[Message]:
     """A raw step as messages: its text, its calls and their results."""
     answers = {ref: call.ref for call in calls for ref in call.results}
-    said: dict[str, list[Line]] = {"user": [], "say": [], "rest": []}
-    shown: dict[str, list[Line]] = {call.ref: [] for call in calls}
+    called = frozenset(call.ref for call in calls)
+    shown: dict[str, list[Line]] = defaultdict(list)  # the lines of each call's results, of each speaker, and the rest
     for line in block.lines:
         if line.ref in answers and line.kind in ("data", "text"):
             shown[answers[line.ref]].append(line)
-        elif line.ref not in shown:
-            said[line.kind if line.kind in said else "rest"].append(line)
-    speech = "\n".join(_drop_marker(line.text, AI) for line in said["say"]).strip()
-    messages = _say("\n".join(_drop_marker(line.text, USER) for line in said["user"]))
-    spoken: list[Text | Call] = [Text(speech)] if speech else []
-    spoken += [Call(call.name, _cut_arguments(call, block), _call_id(call.ref)) for call in calls]
-    if spoken:
-        messages.append(Message("assistant", tuple(spoken)))
+        elif line.ref not in called:
+            shown[line.kind if line.kind in ("user", "say") else "rest"].append(line)
+    messages = _say("\n".join(_drop_marker(line.text, USER) for line in shown["user"]))
+    speech = "\n".join(_drop_marker(line.text, AI) for line in shown["say"]).strip()
+    acts = [Call(call.name, _cut_arguments(call, block), _call_id(call.ref)) for call in calls]
+    if speech or acts:
+        messages.append(Message("assistant", (Text(speech), *acts) if speech else (*acts,)))
     if calls:
         results = (Result(_call_id(call.ref), _result_text(call, shown[call.ref])) for call in calls)
         messages.append(Message("user", tuple(results)))
-    messages += _say("\n".join(_address_lines(said["rest"])))
+    messages += _say("\n".join(_address_lines(shown["rest"])))
     return messages or _say(text)
 
 

@@ -51,7 +51,7 @@ def install(host: str, caps: str, server: str | None, hooks: bool, dry_run: bool
     if hooks:
         for path in _list_hook_files(host):
             plan.add(plan_hooks(host, sys.executable, path, *plan.read(path, HOOKS)))
-        _carry_out(plan, dry_run, HOOK_HOSTS[host].after, target)
+        _carry_out(plan, dry_run, HOOK_HOSTS[host].after)
         return
     options = ("--caps", "core") if caps == "core" else ()
     launch = _find_launch("wrap") if server else _find_launch("serve", *options)
@@ -68,7 +68,7 @@ def install(host: str, caps: str, server: str | None, hooks: bool, dry_run: bool
             plan.add(plan_wrap(target, launch, server, path, plan.read(path, WRAPPED)))
         else:
             plan.add(plan_install(target, launch, path, *plan.read(path)))
-    _carry_out(plan, dry_run, NEW_SESSION if server else target.after, target)
+    _carry_out(plan, dry_run, NEW_SESSION if server else target.after)
 
 
 @click.command(short_help="Take the MCP server out of a host.", epilog=_NAMES)
@@ -114,11 +114,8 @@ def _list_files(host: InstallHost) -> list[Path]:
     return [Path(path) for path in host.files(_describe_machine())]
 
 
-def _carry_out(plan: ChangePlan, dry_run: bool, after: str = "", host: InstallHost | None = None) -> None:
-    """Make the planned changes or show them, warn about a host that is missing, and name the next move."""
-    if host is not None and not _is_here(host):
-        undo = "" if dry_run else f": written anyway; `ctxfold uninstall {host.name}` takes it out again"
-        click.echo(f"{host.name} was not found on this machine{undo}", err=True)
+def _carry_out(plan: ChangePlan, dry_run: bool, after: str = "") -> None:
+    """Make the planned changes or show them, and name the next move."""
     if not dry_run:
         plan.make()
     for path, old, new in plan.list_changes():
@@ -131,12 +128,6 @@ def _carry_out(plan: ChangePlan, dry_run: bool, after: str = "", host: InstallHo
             click.echo(f"{path}: {'removed' if new is None else 'written'}")
     if after and not dry_run:
         click.echo(after)
-
-
-def _is_here(host: InstallHost) -> bool:
-    """Whether a host was installed or has run on this machine."""
-    has_traces = any(Path(path).exists() for path in host.list_traces(_describe_machine()))
-    return has_traces or (host.program != "" and shutil.which(host.program) is not None)
 
 
 def _find_launch(verb: str, *options: str) -> Launch:

@@ -59,7 +59,7 @@ class Conversations:
         self._open: dict[str, Conversation] = {}
 
     @contextmanager
-    def using(self, host: str, conversation_id: str) -> Iterator[Conversation]:
+    def hold(self, host: str, conversation_id: str) -> Iterator[Conversation]:
         """One conversation of a host, opened if it is not yet. Raises CtxfoldError: its session cannot be opened.
 
         After a failure it is closed, so that transcript lines which were read but not recorded are read again.
@@ -124,7 +124,7 @@ def answer_event(arguments: list[str], raw: bytes, conversations: Conversations)
         names = ", ".join(name for name, known in HOSTS.items() if known.hooks)
         raise InputError(f"no host {host!r} runs hooks of ctxfold: {names} do")
     event = _read_event(host, raw)
-    with conversations.using(host, event.session) as conversation:
+    with conversations.hold(host, event.session) as conversation:
         session = conversation.session
         is_prompt = forms.names.get(event.name, event.name) == "UserPromptSubmit"
         is_view_due = is_prompt and forms.late and session.is_view_due()  # before the prompt itself is recorded
@@ -157,16 +157,15 @@ def bound_result(session: Session, call: Call, answer: Any) -> Any | None:
     if not long:
         return None
     need, budget = " ".join(_list_texts(call.args)), max(BUDGET // len(long), LEAST)
-    made = {text: shorten_result(ToolResult(text, NOWHERE), need, budget) for text in long}
-    if texts == long:
-        whole, shown = long[0], made[long[0]].body
-    else:
-        bodies = _replace_texts(answer, {text: short.body for text, short in made.items()})
-        whole, shown = (json.dumps(each, ensure_ascii=False) for each in (answer, bodies))
-    items = (call, Result(call.id, whole, shown=shown))
+    shorter = {text: shorten_result(ToolResult(text, NOWHERE), need, budget) for text in long}
+    full, shown = long[0], shorter[long[0]].body
+    if texts != long:
+        bodies = _replace_texts(answer, {text: short.body for text, short in shorter.items()})
+        full, shown = json.dumps(answer, ensure_ascii=False), json.dumps(bodies, ensure_ascii=False)
+    items = (call, Result(call.id, full, shown=shown))
     ref = str(session.record([Message("assistant", items, call.id)], known=True)[-1])
     note = fill_prompt("hooks/replaced", session=session.name, ref=ref)
-    return _replace_texts(answer, {text: f"{short.at(ref).text}\n{note}" for text, short in made.items()})
+    return _replace_texts(answer, {text: f"{short.at(ref).text}\n{note}" for text, short in shorter.items()})
 
 
 def _list_texts(value: Any) -> list[str]:

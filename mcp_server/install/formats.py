@@ -123,7 +123,7 @@ def _walk(text: str, path: tuple[str, ...]) -> list[tuple[_Object, _Member | Non
 
 
 def _blank(pattern: re.Pattern[str], text: str) -> str:
-    """The text with spaces in place of each match that is no string."""
+    """The text with spaces in place of each match, strings left as they are."""
     return pattern.sub(lambda match: match[0] if match[0][0] == '"' else re.sub(r"[^\n]", " ", match[0]), text)
 
 

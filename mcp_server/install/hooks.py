@@ -96,7 +96,7 @@ def plan_no_hooks(host: str, python: str, path: PurePath, before: str | None, ba
 def _make_groups(command: str, matcher: str, parts: int, host: HookHost) -> list[dict[str, Any]]:
     """What a host runs at one event: one command, or one for each part."""
     commands = [command] if parts == 1 else [f"{command} {part}/{parts}" for part in range(1, parts + 1)]
-    hooks = [{"type": "command", "command": each, "timeout": _SECONDS * host.second} for each in commands]
+    hooks = [{"type": "command", "command": words, "timeout": _SECONDS * host.second} for words in commands]
     return [{**({"matcher": matcher} if matcher else {}), "hooks": hooks}]
 
 
@@ -131,7 +131,7 @@ def plan_wrap(host: InstallHost, launch: Launch, server: str, path: PurePath, te
     Raises:
         InputError: the file is not in the host's format, or the server cannot be wrapped.
     """
-    before, kept = texts
+    before, kept = texts  # `kept` has the entries as they were before we wrapped them
     editor, where = choose_editor(path), (*host.path[:-1], server)
     entry, kept_entry = editor.get(before or "", where), editor.get(kept or "", where)
     is_wrapped = kept_entry is not None and entry == _wrap_entry(host, launch, server, kept_entry)

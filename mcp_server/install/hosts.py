@@ -51,7 +51,6 @@ class InstallHost:
         path: the keys down to our entry in them.
         shape: our entry.
         after: the user's next move.
-        program: the command on PATH that starts the host, if there is one.
     """
 
     name: str
@@ -59,14 +58,6 @@ class InstallHost:
     path: tuple[str, ...]
     shape: Callable[[Launch], dict[str, Any]]
     after: str
-    program: str = ""
-
-    def list_traces(self, machine: Machine) -> tuple[PurePath, ...]:
-        """Files and folders that exist if the host has run: its settings files and its own folders."""
-        files = self.files(machine)
-        shared = (machine.home, machine.config)
-        folders = (next((folder for folder in file.parents if folder.parent in shared), file) for file in files)
-        return (*files, *folders)
 
 
 def is_in_cache(command: str) -> bool:
@@ -115,21 +106,14 @@ _VSCODE = "Run `MCP: List Servers` and start ctxfold."
 _WINDSURF = "Refresh the MCP servers in Windsurf."
 _ROWS: tuple[tuple[Any, ...], ...] = (
     ("claude-desktop", _list_claude_desktop_files, _SERVERS, _shape_plain, _RESTART_DESKTOP),
-    ("claude-code", _find_in_home(".claude.json"), _SERVERS, _shape_claude_code, NEW_SESSION, "claude"),
-    ("cursor", _find_in_home(".cursor/mcp.json"), _SERVERS, _shape_plain, _CURSOR, "cursor"),
-    ("vscode", _list_vscode_files, ("servers", "ctxfold"), _shape_stdio, _VSCODE, "code"),
-    ("copilot-cli", _find_in_home(".copilot/mcp-config.json"), _SERVERS, _shape_copilot, NEW_SESSION, "copilot"),
-    ("codex", _find_in_home(".codex/config.toml"), ("mcp_servers", "ctxfold"), _shape_plain, NEW_SESSION, "codex"),
-    ("gemini", _find_in_home(".gemini/settings.json"), _SERVERS, _shape_plain, NEW_SESSION, "gemini"),
-    (
-        "opencode",
-        _find_in_home(".config/opencode/opencode.json"),
-        ("mcp", "ctxfold"),
-        _shape_opencode,
-        NEW_SESSION,
-        "opencode",
-    ),
-    ("windsurf", _find_in_home(".codeium/windsurf/mcp_config.json"), _SERVERS, _shape_plain, _WINDSURF, "windsurf"),
+    ("claude-code", _find_in_home(".claude.json"), _SERVERS, _shape_claude_code, NEW_SESSION),
+    ("cursor", _find_in_home(".cursor/mcp.json"), _SERVERS, _shape_plain, _CURSOR),
+    ("vscode", _list_vscode_files, ("servers", "ctxfold"), _shape_stdio, _VSCODE),
+    ("copilot-cli", _find_in_home(".copilot/mcp-config.json"), _SERVERS, _shape_copilot, NEW_SESSION),
+    ("codex", _find_in_home(".codex/config.toml"), ("mcp_servers", "ctxfold"), _shape_plain, NEW_SESSION),
+    ("gemini", _find_in_home(".gemini/settings.json"), _SERVERS, _shape_plain, NEW_SESSION),
+    ("opencode", _find_in_home(".config/opencode/opencode.json"), ("mcp", "ctxfold"), _shape_opencode, NEW_SESSION),
+    ("windsurf", _find_in_home(".codeium/windsurf/mcp_config.json"), _SERVERS, _shape_plain, _WINDSURF),
 )
 HOSTS: dict[str, InstallHost] = {row[0]: InstallHost(*row) for row in _ROWS}
 """Every host by its name."""
@@ -149,7 +133,7 @@ class FileChange:
     mark: str = BACKUP
 
     @property
-    def changes(self) -> bool:
+    def has_changes(self) -> bool:
         """Whether the file differs afterwards."""
         return self.before != self.after
 
@@ -215,15 +199,15 @@ class ChangePlan:
 
     def read(self, path: PurePath, mark: str = BACKUP) -> tuple[str | None, str | None]:
         """The texts of a file and of its copy as they will be. Raises InputError: one cannot be read."""
-        for each in (Path(path), name_backup(path, mark)):
-            if each not in self._after:
-                self._before[each] = self._after[each] = read_file(each)
+        for file in (Path(path), name_backup(path, mark)):
+            if file not in self._after:
+                self._before[file] = self._after[file] = read_file(file)
         return self._after[Path(path)], self._after[name_backup(path, mark)]
 
     def add(self, change: FileChange) -> None:
         """Plan one more change, of a file that was read."""
         self.files[Path(change.path)] = self._before[Path(change.path)]
-        if change.changes:
+        if change.has_changes:
             self._after |= {Path(change.path): change.after, name_backup(change.path, change.mark): change.backup}
 
     def list_changes(self) -> list[tuple[Path, str | None, str | None]]:

@@ -219,7 +219,7 @@ class Pools:
                 tasks.start_soon(pool.close)
 
 
-def pool_for(ctx: Context[Pools, Any]) -> SessionPool:
+def get_pool(ctx: Context[Pools, Any]) -> SessionPool:
     """The pool of the current request's principal."""
     return ctx.request_context.lifespan_context.get(current_principal())
 

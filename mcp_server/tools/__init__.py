@@ -94,8 +94,6 @@ def _make_tool(spec: Spec) -> Tool:
         raise ValueError(f"{spec.name}: words and arguments differ in {about.arguments.keys() ^ arguments.keys()}")
     for name, schema in arguments.items():
         schema["description"] = about.arguments[name]
-    if (output := tool.fn_metadata.output_schema) is not None:
-        tool.fn_metadata.output_schema = make_lean(output, output.get("$defs", {}))
     return tool
 
 

@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from mcp.server.elicitation import AcceptedElicitation, ElicitationResult
 from mcp.server.mcpserver import Context, Elicit, Resolve
-from mcp_types import CallToolResult
+from mcp_types import CallToolResult, TextContent
 from pydantic import AfterValidator, BaseModel, Field, TypeAdapter
 
 from browser_agent.observation.inline import clean, cut
 from mcp_server.prompts import fill_prompt
-from mcp_server.sessions.pool import Pools, pool_for
-from mcp_server.tools.results import Browsed, format_page, format_run, report_progress
+from mcp_server.sessions.pool import Pools, SessionPool, get_pool
+from mcp_server.tools.results import format_page, format_run, list_notices, report_progress
 
 if TYPE_CHECKING:
+    from browser_agent.agent.steps import DrivenStep
     from browser_agent.network.effects import Asked
 
 _MAX_URL, _MAX_DEED = 200, 400
@@ -30,12 +31,12 @@ class Yes(BaseModel):
 
 async def confirm_open(url: str, ctx: Context[Pools]) -> Elicit[Yes] | Yes:
     """Ask whether a page may be opened, where the guards want a yes."""
-    return _ask_user(pool_for(ctx).browsing.pages.asks_to_open(url), ctx)
+    return _ask_user(get_pool(ctx).browsing.pages.asks_to_open(url), ctx)
 
 
 async def confirm_browse(start_url: str, ctx: Context[Pools]) -> Elicit[Yes] | Yes:
     """Ask whether a run may begin at its address, where the guards want a yes."""
-    return _ask_user(pool_for(ctx).browsing.pages.asks_to_open(start_url) if start_url else None, ctx)
+    return _ask_user(get_pool(ctx).browsing.pages.asks_to_open(start_url) if start_url else None, ctx)
 
 
 async def confirm_act(
@@ -47,7 +48,7 @@ async def confirm_act(
     """
     from browser_agent.host.page import make_act
 
-    pool, call = pool_for(ctx), make_act(actions, why, need, found)
+    pool, call = get_pool(ctx), make_act(actions, why, need, found)
     asked = await pool.browsing.pages.begin(session, pool.lease(session), call, _can_ask(ctx))
     return _ask_user(asked, ctx, "questions/send")
 
@@ -81,18 +82,18 @@ async def browse(
     ctx: Context[Pools],
     answer: Annotated[ElicitationResult[Yes], Resolve(confirm_browse)],
     start_url: str = "",
-) -> Annotated[CallToolResult, Browsed]:
+) -> CallToolResult:
     """Find an answer."""
-    pool = pool_for(ctx)
+    pool = get_pool(ctx)
     browsing, lease = pool.browsing, pool.lease(session)
     agreed = _keep_agreed(answer, browsing.pages.asks_to_open(start_url) if start_url else None)
     report = report_progress(ctx)
     return format_run(await browsing.runs.browse(session, lease, task, start_url, agreed, report))
 
 
-async def browse_status(run: str, ctx: Context[Pools], cancel: bool = False) -> Annotated[CallToolResult, Browsed]:
+async def browse_status(run: str, ctx: Context[Pools], cancel: bool = False) -> CallToolResult:
     """Ask after a run."""
-    return format_run(await pool_for(ctx).browsing.runs.status(run, cancel, report_progress(ctx)))
+    return format_run(await get_pool(ctx).browsing.runs.status(run, cancel, report_progress(ctx)))
 
 
 def _check_actions(given: tuple[dict[str, Any], ...]) -> tuple[dict[str, Any], ...]:
@@ -109,6 +110,13 @@ def _read_adapter() -> TypeAdapter[Any]:
     return TypeAdapter(tuple[Annotated[PageAction, Field(discriminator="kind")], ...])
 
 
+async def _answer(pool: SessionPool, session: str, done: DrivenStep) -> CallToolResult:
+    """A page call's answer, with what the host's model should do for its session."""
+    result = format_page(done)
+    result.content += [TextContent(type="text", text=text) for text in await pool.use(session, list_notices)]
+    return result
+
+
 async def page_act(
     session: str,
     actions: Annotated[tuple[dict[str, Any], ...], AfterValidator(_check_actions)],
@@ -122,7 +130,8 @@ async def page_act(
     from browser_agent.host.page import make_act
 
     call = make_act(actions, why, need, found)
-    return format_page(await pool_for(ctx).browsing.pages.finish(session, call, _is_yes(answer)))
+    pool = get_pool(ctx)
+    return await _answer(pool, session, await pool.browsing.pages.finish(session, call, _is_yes(answer)))
 
 
 async def page_open(
@@ -134,10 +143,10 @@ async def page_open(
     found: str = "",
 ) -> CallToolResult:
     """Open an address."""
-    pool = pool_for(ctx)
+    pool = get_pool(ctx)
     pages = pool.browsing.pages
     agreed = _keep_agreed(answer, pages.asks_to_open(url))
-    return format_page(await pages.open(session, pool.lease(session), url, need, found, agreed))
+    return await _answer(pool, session, await pages.open(session, pool.lease(session), url, need, found, agreed))
 
 
 async def page_read(
@@ -154,6 +163,6 @@ async def page_read(
     """Read the page."""
     from browser_agent.host.page import make_reading
 
-    pool, call = pool_for(ctx), make_reading(find, ref, page, need, budget, links, found)
+    pool, call = get_pool(ctx), make_reading(find, ref, page, need, budget, links, found)
     await pool.browsing.pages.begin(session, pool.lease(session), call)
-    return format_page(await pool.browsing.pages.finish(session, call))
+    return await _answer(pool, session, await pool.browsing.pages.finish(session, call))

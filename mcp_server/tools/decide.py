@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Literal
+from typing import Literal
 
 from mcp.server.mcpserver import Context
 from mcp_types import CallToolResult, TextContent
@@ -18,7 +18,7 @@ from ctxfold.decisions.register import parse_statements
 from ctxfold.errors import InputError
 from ctxfold.session.branches import Topic
 from ctxfold.workspace import Intent, MemoryParts, Statement, spans
-from mcp_server.sessions.pool import Pools, pool_for
+from mcp_server.sessions.pool import Pools, get_pool
 from mcp_server.tools.results import format_extracts, format_facts, format_tip, shorten
 
 
@@ -47,22 +47,11 @@ async def extract(
     session: str, ctx: Context[Pools], need: str = "", lines: tuple[LinesGiven, ...] = (), budget: int = 400
 ) -> list[TextContent]:
     """Put exact lines of the log at the end of the view."""
-    pool, chosen, wanted = pool_for(ctx), [each.model_dump() for each in lines], need or None
+    pool, chosen, wanted = get_pool(ctx), [line.model_dump() for line in lines], need or None
     if chosen:
         return format_extracts(await pool.use(session, lambda opened: opened.extract(wanted, chosen, budget)))
     decided = await pool.deciders.extract(pool.lease(session), wanted, budget)
     return format_extracts(decided.made, (decided.note,) if decided.note else ())
-
-
-class FoldReply(BaseModel, frozen=True):
-    """The block that replaces its steps in the view."""
-
-    block: str
-    steps: str
-    scale: str
-    tokens: int
-    raw_tokens: int
-    notes: list[str] = []
 
 
 _NO_MEMORY = MemoryParts()
@@ -75,9 +64,9 @@ async def fold(
     summary: str = "",
     first_step: int = 0,
     last_step: int = 0,
-) -> Annotated[CallToolResult, FoldReply]:
+) -> CallToolResult:
     """Write the memory of the past, or fold a stretch of steps into one block."""
-    pool, first, last, note = pool_for(ctx), first_step or None, last_step or None, ""
+    pool, first, last, note = get_pool(ctx), first_step or None, last_step or None, ""
     parts = memory.model_dump(exclude_defaults=True)
     if parts and (summary or first):
         raise InputError("memory replaces all older steps: leave summary and first_step out, or leave memory out")
@@ -90,14 +79,12 @@ async def fold(
         tile, note = decided.made, decided.note
     marked = f"not in the log, and marked so: {name_marks(tile.marks)}" if tile.marks else ""
     return format_facts(
-        FoldReply(
-            block=tile.id,
-            steps=spans(tile.steps),
-            scale=tile.scale,
-            tokens=tile.tokens,
-            raw_tokens=tile.raw,
-            notes=[text for text in (note, marked) if text],
-        )
+        block=tile.id,
+        steps=spans(tile.steps),
+        scale=tile.scale,
+        tokens=tile.tokens,
+        raw_tokens=tile.raw,
+        notes=[note, marked],
     )
 
 
@@ -117,17 +104,6 @@ class TodoEntry(Shorthand, frozen=True, extra="forbid"):
         return given
 
 
-class Planned(BaseModel, frozen=True):
-    """The to-do by state, the constraints that hold, and the decisions."""
-
-    open: list[str]
-    done: list[str]
-    dropped: list[str]
-    constraints: list[str]
-    decisions: list[str]
-    notes: list[str] = []
-
-
 _NOTHING = "nothing was given: write todo, constraints or decisions as the user's words or results call for them"
 
 
@@ -138,25 +114,25 @@ async def plan(
     todo: tuple[TodoEntry, ...] = (),
     constraints: tuple[str, ...] = (),
     decisions: tuple[str, ...] = (),
-) -> Annotated[CallToolResult, Planned]:
+) -> CallToolResult:
     """Write the register."""
-    pool, items = pool_for(ctx), [each.to_entry() for each in todo]
+    pool, items = get_pool(ctx), [entry.to_entry() for entry in todo]
     held, settled = parse_statements(constraints, "c"), parse_statements(decisions, "d")
     if summary or items or held or settled:
         intent = await pool.use(session, lambda opened: opened.plan(summary or None, items, held, settled))
-        return format_facts(_describe_intent(intent, ""))
+        return _describe_intent(intent, "")
     decided = await pool.deciders.plan(pool.lease(session))
-    return format_facts(_describe_intent(decided.made, decided.note if pool.deciders.name else _NOTHING))
+    return _describe_intent(decided.made, decided.note if pool.deciders.name else _NOTHING)
 
 
-def _describe_intent(intent: Intent, note: str) -> Planned:
-    return Planned(
+def _describe_intent(intent: Intent, note: str) -> CallToolResult:
+    return format_facts(
         open=[f"{item.id} {shorten(item.text)}" for item in intent.open],
         done=[item.id for item in intent.items if item.state == "done"],
         dropped=[item.id for item in intent.items if item.state == "dropped"],
         constraints=[_describe_statement(constraint) for constraint in intent.binding],
         decisions=[_describe_statement(decision) for decision in intent.decisions if decision.holds],
-        notes=[note] if note else [],
+        notes=[note],
     )
 
 
@@ -164,23 +140,11 @@ def _describe_statement(statement: Statement) -> str:
     return f"{statement.id} {shorten(statement.text)}{f' ({statement.ref})' if statement.ref else ''}"
 
 
-class Mended(BaseModel, frozen=True):
-    """Which operator was chosen, whether it was applied and why, and the view's tokens before and after."""
-
-    operator: str
-    applied: bool
-    reason: str
-    steps: str
-    was_tokens: int
-    tokens: int
-    notes: list[str] = []
-
-
 async def refactor(
     session: str, ctx: Context[Pools], operator: Literal["auto", Operator] = "auto", text: str = ""
-) -> Annotated[CallToolResult, Mended]:
+) -> CallToolResult:
     """Refactor the view."""
-    pool = pool_for(ctx)
+    pool = get_pool(ctx)
     if text:
         done, note = await pool.use(session, lambda opened: opened.refactor(operator, text)), ""
     else:
@@ -188,15 +152,13 @@ async def refactor(
         done, note = decided.made, decided.note
     was, now = done.tokens
     return format_facts(
-        Mended(
-            operator=done.operator,
-            applied=done.applied,
-            reason=done.why,
-            steps=spans(done.steps),
-            was_tokens=was,
-            tokens=now,
-            notes=[note] if note else [],
-        )
+        operator=done.operator,
+        applied=done.applied,
+        reason=done.why,
+        steps=spans(done.steps),
+        was_tokens=was,
+        tokens=now,
+        notes=[note],
     )
 
 
@@ -207,23 +169,11 @@ _NAMED = 40
 """Branches that an answer names: the newest."""
 
 
-class Moved(BaseModel, frozen=True):
-    """The branch moved to and why, and every branch; for `auto` those most like the message."""
-
-    action: str
-    branch: str
-    topic: str
-    tip: str
-    reason: str
-    branches: list[str]
-    notes: list[str] = []
-
-
 async def switch_branch(
     session: str, ctx: Context[Pools], query: str = "", action: Action = "auto", to: str = "", step: str = ""
-) -> Annotated[CallToolResult, Moved]:
+) -> CallToolResult:
     """Move to another branch or topic."""
-    pool = pool_for(ctx)
+    pool = get_pool(ctx)
     if action == "auto" and query and not (to or step):
         decided = await pool.deciders.branch(pool.lease(session), query)
         move, note = decided.made, decided.note
@@ -232,15 +182,13 @@ async def switch_branch(
         note = ""
     topics = await pool.use(session, lambda opened: opened.tree())
     return format_facts(
-        Moved(
-            action=move.action,
-            branch=move.branch,
-            topic=move.topic,
-            tip=format_tip(move.tip),
-            reason=move.reason,
-            branches=_list_branches(move, topics),
-            notes=[note] if note else [],
-        )
+        action=move.action,
+        branch=move.branch,
+        topic=move.topic,
+        tip=format_tip(move.tip),
+        reason=move.reason,
+        branches=_list_branches(move, topics),
+        notes=[note],
     )
 
 
@@ -264,27 +212,18 @@ _LIKE = 5
 """Branches that an answer names as like the message."""
 
 
-class Undone(BaseModel, frozen=True):
-    """What was undone or redone, and the branch and step that are current now.
-
-    `stays`: the branch that an undone move had made.
-    """
-
-    undone: str = ""
-    redone: str = ""
-    now_on: str
-    tip: str
-    stays: str = ""
-
-
-async def undo(session: str, ctx: Context[Pools], redo: bool = False) -> Annotated[CallToolResult, Undone]:
+async def undo(session: str, ctx: Context[Pools], redo: bool = False) -> CallToolResult:
     """Undo the newest decision, or redo it."""
 
-    def work(opened: Session) -> Undone:
+    def work(opened: Session) -> CallToolResult:
         event = opened.redo() if redo else opened.undo()
-        words = {"redone" if redo else "undone": event.about}
-        if event.kind == "moved" and not redo:
-            words["stays"] = f"{event.branch} with what was recorded on it"
-        return Undone(now_on=opened.branch_name, tip=format_tip(opened.tip), **words)
+        has_made_branch = event.kind == "moved" and not redo
+        return format_facts(
+            undone="" if redo else event.about,
+            redone=event.about if redo else "",
+            now_on=opened.branch_name,
+            tip=format_tip(opened.tip),
+            stays=f"{event.branch} with what was recorded on it" if has_made_branch else "",
+        )
 
-    return format_facts(await pool_for(ctx).use(session, work))
+    return await get_pool(ctx).use(session, work)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -24,36 +23,23 @@ from ctxfold import Session
 from ctxfold.errors import InputError, Refused
 from ctxfold.log import RecordRef, StepRef
 from ctxfold.workspace import spans
-from mcp_server.sessions.pool import Pools, SessionPool, pool_for
+from mcp_server.sessions.pool import Pools, SessionPool, get_pool
 from mcp_server.tools.results import format_facts, format_hits, format_recalled, format_view, list_notices, shorten
 
 
 async def context(session: str, ctx: Context[Pools], budget: int = 0, offset: int = 0) -> list[TextContent]:
     """Show the view."""
-    return await pool_for(ctx).use(session, lambda opened: format_view(opened, budget, offset))
+    return await get_pool(ctx).use(session, lambda opened: format_view(opened, budget, offset))
 
 
-class Opened(BaseModel, frozen=True):
-    """The state of a session."""
-
-    session: str
-    created: bool
-    branch: str
-    tip: str
-    goal: str
-    budget: int
-
-
-async def open_session(
-    session: str, ctx: Context[Pools], goal: str = "", budget: int = 0
-) -> Annotated[CallToolResult, Opened]:
+async def open_session(session: str, ctx: Context[Pools], goal: str = "", budget: int = 0) -> CallToolResult:
     """Create or resume a session."""
-    await pool_for(ctx).open(session, goal or None, budget or None)
-    return format_facts(await pool_for(ctx).use(session, _describe_session))
+    await get_pool(ctx).open(session, goal or None, budget or None)
+    return await get_pool(ctx).use(session, _describe_session)
 
 
-def _describe_session(opened: Session) -> Opened:
-    return Opened(
+def _describe_session(opened: Session) -> CallToolResult:
+    return format_facts(
         session=opened.name,
         created=opened.created,
         branch=opened.branch_name,
@@ -75,7 +61,7 @@ async def ask_roots(file: str, ctx: Context[Pools]) -> ListRoots | ListRootsResu
 
     Raises Refused: the host was asked and did not name them.
     """
-    if not file or not pool_for(ctx).local:
+    if not file or not get_pool(ctx).local:
         return ListRootsResult(roots=[])
     host = ctx.client_capabilities
     if host is None or host.roots is None:
@@ -90,19 +76,14 @@ async def ask_roots(file: str, ctx: Context[Pools]) -> ListRoots | ListRootsResu
     return roots
 
 
-@dataclass(frozen=True, slots=True)
-class HostFolders:
-    """A host's sessions, and the folders from which its files may be read; None if it is on another machine."""
-
-    pool: SessionPool
-    folders: tuple[Path, ...] | None
+Folders = tuple[Path, ...] | None
+"""The folders from which files of a host may be read; None if it is on another machine."""
 
 
-async def find_folders(ctx: Context[Pools], roots: Annotated[ListRootsResult, Resolve(ask_roots)]) -> HostFolders:
-    """The sessions of the current request's principal, and the folders of its roots."""
-    pool = pool_for(ctx)
-    folders = tuple(Path(url2pathname(urlsplit(str(root.uri)).path)) for root in roots.roots)
-    return HostFolders(pool, folders if pool.local else None)
+async def find_folders(ctx: Context[Pools], roots: Annotated[ListRootsResult, Resolve(ask_roots)]) -> Folders:
+    """The folders of the host's roots."""
+    paths = tuple(Path(url2pathname(urlsplit(str(root.uri)).path)) for root in roots.roots)
+    return paths if get_pool(ctx).local else None
 
 
 def read_text_file(name: str, folders: Sequence[Path]) -> tuple[Path, str, int]:
@@ -176,8 +157,8 @@ async def recall(
 ) -> list[TextContent]:
     """Return exact text by its ref, or search."""
     if query and not ref:
-        return await pool_for(ctx).use(session, lambda opened: format_hits(opened, query, limit, offset))
-    return await pool_for(ctx).use(session, lambda opened: format_recalled(opened, ref, offset, raw))
+        return await get_pool(ctx).use(session, lambda opened: format_hits(opened, query, limit, offset))
+    return await get_pool(ctx).use(session, lambda opened: format_recalled(opened, ref, offset, raw))
 
 
 class CallGiven(BaseModel, frozen=True, extra="forbid"):
@@ -204,16 +185,6 @@ class StepGiven(BaseModel, frozen=True, extra="forbid"):
     late_for: int = 0
 
 
-class Recorded(BaseModel, frozen=True):
-    """The steps recorded, and how full the view is."""
-
-    recorded: list[str]
-    view_tokens: int
-    budget: int
-    consolidated: list[str]
-    notes: list[str] = []
-
-
 Write = Callable[[Session], RecordRef | StepRef]
 """Records one thing in a session and returns its address."""
 
@@ -222,31 +193,32 @@ _NO_STEP = StepGiven()
 
 async def record(
     session: str,
-    host: Annotated[HostFolders, Resolve(find_folders)],
+    ctx: Context[Pools],
+    folders: Annotated[Folders, Resolve(find_folders)],
     user: str = "",
     step: StepGiven = _NO_STEP,
     file: str = "",
     reply: str = "",
     note: str = "",
     found: str = "",
-) -> Annotated[CallToolResult, Recorded]:
+) -> CallToolResult:
     """Record messages, steps, files and notes."""
     writes: list[Write] = [lambda opened: opened.record_turn(user=user)] if user else []
     writes += _list_step_writes(step, found)
-    writes += [await run_sync(_read_as_step, file, host.folders)] if file else []
+    writes += [await run_sync(_read_as_step, file, folders)] if file else []
     writes += [lambda opened: opened.record_reply(reply)] if reply else []
     writes += [lambda opened: opened.record_note(note, origin="model")] if note else []
     if not writes:
         raise InputError("nothing to record: give user, step, file, reply, note or found")
-    return format_facts(await _write(host.pool, session, writes))
+    return await _write(get_pool(ctx), session, writes)
 
 
-async def _write(pool: SessionPool, session: str, writes: list[Write]) -> Recorded:
+async def _write(pool: SessionPool, session: str, writes: list[Write]) -> CallToolResult:
     """Record in order, then let the session fold, plan and extract where that is due, at its own budget."""
     refs = await pool.use(session, lambda opened: [write(opened) for write in writes])
     maintained = await pool.deciders.maintain(pool.lease(session))
     view = await pool.use(session, lambda opened: opened.view(budget=opened.budget))
-    return Recorded(
+    return format_facts(
         recorded=list(dict.fromkeys(f"s{ref.step}" for ref in refs)),
         view_tokens=view.tokens,
         budget=view.budget,
@@ -256,7 +228,7 @@ async def _write(pool: SessionPool, session: str, writes: list[Write]) -> Record
 
 
 def _list_step_writes(given: StepGiven, found: str) -> Iterator[Write]:
-    """Record the step with its calls and results, paired by id or else by place; or each of its late results."""
+    """Writes for a step with its calls and results, paired by id or else by place; or for each of its late results."""
     if found and (given == _NO_STEP or given.late_for):
         yield lambda opened: opened.record_note(found)
     if given == _NO_STEP:
@@ -276,7 +248,7 @@ def _list_step_writes(given: StepGiven, found: str) -> Iterator[Write]:
 
 
 def _read_as_step(name: str, folders: Sequence[Path] | None) -> Write:
-    """Record a file as the step that read it: its text came from outside, like a tool's."""
+    """Write a file as the step that read it: its text came from outside, like a tool's."""
     if folders is None:
         raise Refused(
             "files are not read over HTTP, where host and server may be on two machines: give the text itself"

@@ -8,13 +8,14 @@ that takes too long: everything is committed by then.
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import signal
 import sys
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import suppress
 from functools import partial
 from io import TextIOWrapper
 from types import FrameType
@@ -62,52 +63,6 @@ def end_soon(code: int) -> None:
     timer.start()
 
 
-class ServerEnding:
-    """The first reason to leave, as an exit code."""
-
-    def __init__(self) -> None:
-        self._code = 0
-        self._event = anyio.Event()
-        self._token = anyio.lowlevel.current_token()
-
-    def begin(self, code: int) -> None:
-        """Leave with this code. Called in the event loop's own thread."""
-        if not self._event.is_set():
-            self._code = code
-            end_soon(code)
-            self._event.set()
-
-    def begin_on_signal(self, number: int, _frame: FrameType | None) -> None:
-        """Leave with the shell's code for a signal. The loop may be asleep, so another thread wakes it."""
-        code = 128 + number
-        end_soon(code)
-        wake = partial(anyio.from_thread.run_sync, self.begin, code, token=self._token)
-        threading.Thread(target=wake, daemon=True).start()
-
-    async def wait(self) -> int:
-        """The exit code, once there is a reason to leave."""
-        await self._event.wait()
-        return self._code
-
-    @contextmanager
-    def on_signals(self) -> Iterator[None]:
-        """Leave when a signal asks for it."""
-        before = {number: signal.signal(number, self.begin_on_signal) for number in _SIGNALS}
-        try:
-            yield
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
-
-
-async def watch_parent(ending: ServerEnding) -> None:
-    """Leave when the parent was killed while another process still holds our stdin open."""
-    parent = os.getppid()
-    while os.getppid() == parent:  # noqa: ASYNC110 - no system call reports it on every system
-        await anyio.sleep(_PARENT_SECONDS)
-    ending.begin(0)
-
-
 class Pipes(NamedTuple):
     """The host's two pipes, on descriptors that nothing else in the process knows."""
 
@@ -144,19 +99,33 @@ def run_until_end(serve: Callable[[], Awaitable[int]], close: Callable[[], Await
 
 
 async def _serve_until_end(serve: Callable[[], Awaitable[int]], close: Callable[[], Awaitable[None]]) -> None:
-    ending = ServerEnding()
+    token = anyio.lowlevel.current_token()
+    reasons, codes = anyio.create_memory_object_stream[int](math.inf)
+
+    def leave_on_signal(number: int, _frame: FrameType | None) -> None:
+        end_soon(128 + number)  # the loop may be asleep, so another thread wakes it
+        wake = partial(anyio.from_thread.run_sync, reasons.send_nowait, 128 + number, token=token)
+        threading.Thread(target=wake, daemon=True).start()
 
     async def serve_to_end() -> None:
-        ending.begin(await serve())
+        reasons.send_nowait(await serve())
 
-    with ending.on_signals():
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(serve_to_end)
-            tasks.start_soon(watch_parent, ending)
-            code = await ending.wait()
-            with anyio.move_on_after(_CLOSE_SECONDS):
-                await close()
-            leave(code)  # inside: a thread that reads stdin would hold up the end of the task group
+    async def watch_parent() -> None:
+        parent = os.getppid()
+        while os.getppid() == parent:  # noqa: ASYNC110 - no system call reports it on every system
+            await anyio.sleep(_PARENT_SECONDS)
+        reasons.send_nowait(0)  # the parent was killed while another process holds our stdin open
+
+    for number in _SIGNALS:
+        signal.signal(number, leave_on_signal)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(serve_to_end)
+        tasks.start_soon(watch_parent)
+        code = await codes.receive()
+        end_soon(code)
+        with anyio.move_on_after(_CLOSE_SECONDS):
+            await close()
+        leave(code)  # inside: a thread that reads stdin would hold up the end of the task group
 
 
 async def serve_pipes(server: CtxfoldServer, pipes: Pipes) -> int:
@@ -215,7 +184,7 @@ def parse_line(line: str | bytes) -> dict[str, Any]:
 def refuse_line(line: str) -> JSONRPCError | None:
     """The error that answers a malformed line; None for a message, and for a line that needs no answer.
 
-    It has the line's id, or null where the line is no JSON object or its id is no id.
+    The error has the line's id, or null if the line cannot be parsed or its id is malformed.
     """
     try:
         message = jsonrpc_message_adapter.validate_json(line, by_name=False)

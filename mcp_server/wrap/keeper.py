@@ -145,7 +145,7 @@ class Keeper:
             shown, room = {min(texts): "\n".join(texts.values())}, budget
         earlier = self._earlier.get(call.name) if len(texts) == 1 else None
         results = [ToolResult(text, NOWHERE, tools.recall_name, earlier) for text in shown.values()]
-        shorter = [shorten_result(each, call.need, room) for each in results]
+        shorter = [shorten_result(original, call.need, room) for original in results]
         is_long = structured is not None and count(_print(structured)) > budget
         is_repeated = is_long and _repeats(structured, texts.values())
         if is_long and not is_repeated:
@@ -197,8 +197,8 @@ class Keeper:
         session = self._open()
         step = session.record_step(calls=[{"name": call.name, "args": dict(call.arguments), "id": call.id}])
         return [
-            str(session.record_result(step, call.id, each.text, shown=None if short.form == "whole" else short.body))
-            for each, short in zip(results, shorter, strict=True)
+            str(session.record_result(step, call.id, long.text, shown=None if short.form == "whole" else short.body))
+            for long, short in zip(results, shorter, strict=True)
         ]
 
     def _open(self) -> Session:
@@ -242,7 +242,7 @@ def _list_texts(result: Mapping[str, Any]) -> dict[int, str]:
 
 
 def share_budget(costs: Sequence[int], budget: int) -> int:
-    """The most that each of some texts may cost: those above an equal share divide what the others leave."""
+    """The most that any of these texts may cost: those above an equal share divide the rest of the budget."""
     short = [cost for cost in costs if cost <= budget // len(costs)]
     return (budget - sum(short)) // max(len(costs) - len(short), 1)
 

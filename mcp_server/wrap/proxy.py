@@ -77,7 +77,7 @@ class Proxy:
         """Serve until either side is gone. Returns the exit code."""
         code = 0
         async with anyio.create_task_group() as tasks:
-            async with anyio.create_task_group() as answers:  # those under way are given before the end
+            async with anyio.create_task_group() as answers:  # the end waits for the answers under way
                 tasks.start_soon(self._read_host, tasks.cancel_scope, answers)
                 code = await self._read_server(answers)
             tasks.cancel_scope.cancel()
@@ -111,17 +111,17 @@ class Proxy:
         serving.cancel()
 
     async def _send(self, line: bytes, message: Message) -> None:
-        """Send a line to the server. The answer to a request that it never gets is given when the server has ended."""
-        await self._connected.wait()
+        """Send a line to the server once it is connected. A request is noted, to be refused if no answer comes."""
         number = message.get("id")
         if "method" in message and isinstance(number, str | int):
             self._unanswered[number] = message
+        await self._connected.wait()
         with suppress(*GONE):
             if self._server is not None and not await self._server.send(line.rstrip(b"\r\n")):
                 await self._refuse(number, PARSE_ERROR, "this is no JSON-RPC message, so it cannot be sent over HTTP")
 
     async def _read_server(self, answers: anyio.abc.TaskGroup) -> int:
-        """Pass the server's lines on until it ends, then refuse what it left open. Returns the exit code that means."""
+        """Pass the server's lines on until it ends, then refuse the requests left open. Returns the exit code."""
         code, reason = _FAILED, ""
         try:
             async with connect_server(self._target) as self._server:
@@ -140,7 +140,7 @@ class Proxy:
         return code
 
     async def _pass_line(self, line: bytes, answers: anyio.abc.TaskGroup) -> None:
-        """Pass a line of the server on. What changes in it, or must be recorded first, is done meanwhile."""
+        """Pass a line of the server on. A tool's result is recorded and shortened first, in a task of its own."""
         message = parse_line(line)
         number, result = message.get("id"), message.get("result")
         request: Message = {}

@@ -120,7 +120,7 @@ def answer_with_words(request: Request) -> Reply:
     They go into the tool's required texts, or into all its texts where nothing is required.
     """
     text, schema = read_texts(request), request.tool.schema
-    named = re.search(r"(?:at most|room)[^.\n]{0,40}?(\d[\d,]*) tokens", f"{request.system}\n{text}")
+    named = re.search(r"(?:at most|room)[^.\n]{0,40}?(\d[\d,]*) tokens", f"{request.system}\n{text}", re.IGNORECASE)
     names = schema.get("required") or schema["properties"]
     texts = [name for name in names if schema["properties"][name].get("type") == "string"]
     size = int(0.95 * (int(named[1].replace(",", "")) if named else REST) / max(1, len(texts))) + 1

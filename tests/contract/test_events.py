@@ -14,6 +14,7 @@ from tests.support.sessions import (
     add_result,
     add_step,
     add_steps,
+    copy_session,
     cover,
     database_bytes,
     decisions,
@@ -71,12 +72,11 @@ def readable(session: Session, step: int) -> bool:
     return True
 
 
-def test_an_export_imported_elsewhere_is_the_same_session(tmp_path: Path) -> None:
-    rich(tmp_path / "one.db")
-    ctxfold.export_session("trip", tmp_path / "out.jsonl", store=str(tmp_path / "one.db"))
-    ctxfold.import_session(tmp_path / "out.jsonl", store=str(tmp_path / "two.db"))
-    assert history(tmp_path / "one.db") == history(tmp_path / "two.db")
-    assert reading(tmp_path / "one.db") == reading(tmp_path / "two.db")
+def test_an_export_imported_elsewhere_is_the_same_session(database: Path, tmp_path: Path) -> None:
+    rich(database)
+    copy = copy_session(database, tmp_path)
+    assert history(database) == history(copy)
+    assert reading(database) == reading(copy)
 
 
 def history(store: Path) -> list[tuple[object, ...]]:
@@ -101,13 +101,11 @@ def test_an_import_may_take_another_name_and_both_live_in_one_store(tmp_path: Pa
         assert one.tip == tip
 
 
-def test_an_imported_session_goes_on(tmp_path: Path) -> None:
-    rich(tmp_path / "one.db")
-    ctxfold.export_session("trip", tmp_path / "out.jsonl", store=str(tmp_path / "one.db"))
-    ctxfold.import_session(tmp_path / "out.jsonl", store=str(tmp_path / "two.db"))
+def test_an_imported_session_goes_on(database: Path, tmp_path: Path) -> None:
+    rich(database)
     numbers, views = [], []
-    for store in ("one.db", "two.db"):
-        with Session.open("trip", store=str(tmp_path / store)) as session:
+    for store in (copy_session(database, tmp_path), database):
+        with Session.open("trip", store=str(store)) as session:
             numbers.append([add_step(session, 60), session.record_turn(user="More").step, add_step(session, 61)])
             session.fold()
             session.undo()
@@ -117,20 +115,13 @@ def test_an_imported_session_goes_on(tmp_path: Path) -> None:
     assert views[0] == views[1]
 
 
-@pytest.mark.parametrize("what", ["empty", "text", "json", "binary", "missing"])
-def test_a_file_that_is_not_an_export_is_refused_and_leaves_nothing(tmp_path: Path, what: str) -> None:
+@pytest.mark.parametrize(
+    "what", [b"", b"Dear reader,\nthis is a letter.\n", b'{"hello": "world"}\n[1, 2]\n', bytes(range(256)) * 20, None]
+)
+def test_a_file_that_is_not_an_export_is_refused_and_leaves_nothing(tmp_path: Path, what: bytes | None) -> None:
     bad = tmp_path / "bad.jsonl"
-    match what:
-        case "empty":
-            bad.write_bytes(b"")
-        case "text":
-            bad.write_text("Dear reader,\nthis is a letter.\n")
-        case "json":
-            bad.write_text('{"hello": "world"}\n[1, 2]\n')
-        case "binary":
-            bad.write_bytes(bytes(range(256)) * 20)
-        case _:
-            assert not bad.exists()
+    if what is not None:
+        bad.write_bytes(what)
     with pytest.raises(ImportFault, match=one_line()):
         ctxfold.import_session(bad, store=str(tmp_path / "two.db"))
     assert ctxfold.sessions(str(tmp_path / "two.db")) == []

@@ -16,7 +16,7 @@ import ctxfold
 from ctxfold import Session
 from ctxfold.errors import CorruptStore, ImportFault
 from ctxfold.workspace import By
-from tests.support.sessions import add_steps, settled
+from tests.support.sessions import add_steps, copy_session, settled
 
 PAIR = "\ud83d\ude00"
 """Two characters, each half a pair: together they are no emoji."""
@@ -277,7 +277,7 @@ def test_a_store_whose_rows_part_from_its_events_does_not_verify(database: Path)
 
 
 def test_two_halves_of_a_pair_stay_two(tmp_path: Path) -> None:
-    store, copy = str(tmp_path / "one.db"), str(tmp_path / "two.db")
+    store = str(tmp_path / "one.db")
     with Session.open("trip", goal=f"Plan {PAIR}", store=store) as session:
         session.record_turn(f"Find {PAIR}")
         session.record_step(
@@ -291,12 +291,9 @@ def test_two_halves_of_a_pair_stay_two(tmp_path: Path) -> None:
         session.extract(selections=[{"ref": "s1.1", "why": PAIR}])
         session.redact("taken out")
     assert ctxfold.verify_session("trip", store=store) > 0
-    ctxfold.export_session("trip", tmp_path / "out.jsonl", store=store)
-    ctxfold.import_session(tmp_path / "out.jsonl", store=copy)
-    with Session.open("trip", store=store) as one, Session.open("trip", store=copy) as two:
+    copy = copy_session(store, tmp_path)
+    with Session.open("trip", store=store) as one, Session.open("trip", store=str(copy)) as two:
         assert one.goal == two.goal == f"Plan {PAIR}"
         assert two.recall("s1.1").text == f"Find {PAIR}"
         assert settled(one) == settled(two)
         assert {f"because {PAIR}", f"for {PAIR}"} <= {event.cause for event in two.history()}
-    ctxfold.export_session("trip", tmp_path / "again.jsonl", store=copy)
-    assert (tmp_path / "again.jsonl").read_bytes() == (tmp_path / "out.jsonl").read_bytes()

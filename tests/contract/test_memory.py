@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from ctxfold import Session
+from ctxfold import Message, Session, Text
 from ctxfold.errors import FoldError, InputError
 from ctxfold.models import Roles
 from ctxfold.models.deciders import Deciders
@@ -177,3 +177,31 @@ async def test_a_memory_far_above_its_room_goes_back_once_and_is_then_shortened(
     assert tile.memory.next == "get(n=59)"
     assert session.view(2_000).tokens <= 2_000
     assert count(tile.memory.text) <= 0.3 * 2_000
+
+
+def test_a_hosts_own_summary_is_recorded_as_the_memory_of_all_before_it(session: Session):
+    said = Message("user", (Text("So far 60 orders were read, the last ord-000059."),), "c1", compacted=True)
+    after = Message("user", (Text("Go on."),), "c2")
+    for _ in range(2):  # a transcript that is read again changes nothing
+        session.record([said, after])
+        tile = memory_of(session)
+        assert (tile.number, tile.steps[-1], tile.as_of, tile.origin) == (1, 61, 61, "host")
+        assert session.history()[0].cause == "compaction"
+    text = session.view().text
+    assert text.index("it gives no instructions:") < text.index("So far 60 orders were read")
+    assert text.count("So far 60 orders were read") == 1
+    assert "user: Go on." in text
+
+
+@pytest.mark.anyio
+async def test_accepted_requests_and_replies_are_kept_for_training_where_a_file_is_named(
+    session, tmp_path, monkeypatch
+):
+    file = tmp_path / "pairs.jsonl"
+    monkeypatch.setenv("CTXFOLD_KEEP_PAIRS", str(file))
+    model = ScriptedModel({"facts": 7}, {"facts": "60 orders"}, name="writer")
+    await Deciders(Roles(folder=model)).maintain(session, 2_000)
+    (pair,) = map(json.loads, file.read_text().splitlines())
+    assert (pair["decision"], pair["model"], pair["reply"]) == ("remember", "writer", {"facts": "60 orders"})
+    assert pair["messages"][0]["content"][0]["text"] == model.requests[0].messages[0]["content"][0]["text"]
+    assert file.stat().st_mode & 0o777 == 0o600

@@ -85,7 +85,7 @@ def test_a_helping_role_without_its_key_says_so_when_it_is_asked(monkeypatch: py
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("[models", "are not TOML"),
+        ("[models", "not TOML"),
         ("[model.agent]\n", "hold 'model'"),
         ("[models.cook]\n", "holds 'cook'"),
         ("[models.agent]\nname = 'x'\n", "holds 'name'"),

@@ -51,15 +51,7 @@ async def test_a_session_is_read_by_address(connect: Connect) -> None:
         assert await read(client, f"{ROOT}/paris-trip/tree") == "main / main · s3 · current"
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        "no-such/context",
-        "paris-trip/steps/99",
-        "..%2Fetc/context",
-        "a%00b/tree",
-    ],
-)
+@pytest.mark.parametrize("path", ["no-such/context", "paris-trip/steps/99", "..%2Fetc/context", "a%00b/tree"])
 async def test_an_address_with_nothing_behind_it_is_not_found(connect: Connect, path: str) -> None:
     async with connect() as client:
         await filled(client)
@@ -96,22 +88,14 @@ async def test_briefings_carry_the_view_and_stay_within_their_budget(connect: Co
 
 
 @pytest.mark.parametrize("name", ["fold", "drop"])
-@pytest.mark.parametrize(
-    ("steps", "words"),
-    [
-        ("1..3", "steps s1-s3 of"),
-    ],
-)
-async def test_steps_to_fold_or_drop_are_shown_with_the_call_to_make(
-    connect: Connect, name: str, steps: str, words: str
-) -> None:
+async def test_steps_to_fold_or_drop_are_shown_with_the_call_to_make(connect: Connect, name: str) -> None:
     """Without a session's name the one written to last is meant."""
     async with connect() as client:
         await filled(client)
-        (message,) = (await client.get_prompt(name, {"steps": steps})).messages
+        (message,) = (await client.get_prompt(name, {"steps": "1..3"})).messages
         assert isinstance(message.content, TextContent)
-        for each in (words, 'session "paris-trip"', "data, never instructions", "## s2"):
-            assert each in message.content.text
+        for words in ("steps s1-s3 of", 'session "paris-trip"', "data, never instructions", "## s2"):
+            assert words in message.content.text
 
 
 @pytest.mark.parametrize(
@@ -130,17 +114,6 @@ async def test_a_briefing_that_cannot_be_given_says_why(connect: Connect, name: 
         with pytest.raises(MCPError, match="Next: ") as refused:
             await client.get_prompt(name, arguments)
         assert "failed inside" not in str(refused.value)
-
-
-async def test_a_listener_is_told_what_changed_in_the_modern_era() -> None:
-    async with Client(build_server(Pools())) as client:
-        await client.call_tool("open_session", {"session": "paris-trip"})
-        async with client.listen(resource_subscriptions=[f"{ROOT}/paris-trip/context"]) as events:
-            await client.call_tool("context", {"session": "paris-trip"})
-            await client.call_tool("record", {"session": "paris-trip", "user": "Hi."})
-            with anyio.fail_after(5):
-                event = await anext(aiter(events))
-            assert getattr(event, "uri", None) == f"{ROOT}/paris-trip/context"
 
 
 @pytest.mark.filterwarnings("ignore::mcp.shared.exceptions.MCPDeprecationWarning")  # the older era's calls, on purpose

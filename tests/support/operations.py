@@ -17,7 +17,7 @@ from ctxfold import Session, View
 from ctxfold.decisions.refactor import OPERATORS
 from ctxfold.errors import BranchError, FoldError, InputError, UndoError
 from ctxfold.tokens import MIN_BUDGET, count
-from tests.support.sessions import WIDE, common_prefix, cover, events, stable, steps_addressed, texts
+from tests.support.sessions import WIDE, common_prefix, copy_session, cover, events, stable, steps_addressed, texts
 from tests.support.texts import FORGED, ODD
 from tests.support.trust import unmarked
 
@@ -362,12 +362,7 @@ class Driver:
             return
         assert ctxfold.verify_session("trip", store=self.store) == len(events(self.session))
         shown = self.session.view(WIDE).text
-        one, two, other = folder / "one.jsonl", folder / "two.jsonl", folder / "copy.db"
-        ctxfold.export_session("trip", one, store=self.store)
-        ctxfold.import_session(one, store=str(other))
-        ctxfold.export_session("trip", two, store=str(other))
-        assert one.read_bytes() == two.read_bytes()
-        with Session.open("trip", store=str(other)) as copy:
+        with Session.open("trip", store=str(copy_session(self.store, folder))) as copy:
             copy.branch("switch", to=self.branch)
             assert copy.view(WIDE).text == shown
 

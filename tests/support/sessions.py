@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from ctxfold import Recalled, Session
+from ctxfold import Recalled, Session, export_session, import_session
 from ctxfold.errors import RefError
 
 WIDE = 10_000_000
@@ -145,6 +145,16 @@ def lines_of(session: Session, ref: str) -> list[str]:
             found.append(session.recall(f"{ref}:{len(found) + 1}").text)
         except RefError:
             return found
+
+
+def copy_session(store: Path | str, folder: Path) -> Path:
+    """Export the session `trip`, import it into a store of `folder`, and export it again: the same bytes. Returns the store."""
+    one, two, copy = folder / "one.jsonl", folder / "two.jsonl", folder / "copy.db"
+    export_session("trip", one, store=str(store))
+    import_session(one, store=str(copy))
+    export_session("trip", two, store=str(copy))
+    assert one.read_bytes() == two.read_bytes()
+    return copy
 
 
 def database_bytes(database: Path) -> bytes:

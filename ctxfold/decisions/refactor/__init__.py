@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from difflib import unified_diff
 from functools import cached_property
@@ -17,6 +17,7 @@ from ctxfold.decisions.fold import (
     price_blocks,
     values_said,
 )
+from ctxfold.decisions.marks import LogEvidence
 from ctxfold.errors import FoldError, InputError
 from ctxfold.log.lines import Line
 from ctxfold.text.sentences import sentences
@@ -128,7 +129,7 @@ class Case:
     tile: int = 1
     model_notes: frozenset[str] = frozenset()
     named: bool = False
-    evidence: Callable[[], tuple[Sequence[str], Collection[int]]] = lambda: ((), ())
+    evidence: Callable[[], LogEvidence] = lambda: LogEvidence((), ())
     read: Callable[[str], str] = lambda _ref: ""
 
     @cached_property

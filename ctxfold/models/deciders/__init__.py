@@ -11,16 +11,23 @@ from weakref import WeakKeyDictionary
 import anyio
 from pydantic import BaseModel
 
-from ctxfold.decisions.extraction import LinesWritten, is_folded
+from ctxfold.decisions.extraction import is_folded
 from ctxfold.decisions.refactor import Operator, Refactored
 from ctxfold.models.deciders.loop import Decided, DecisionKind, SessionLease, Timed, decide, lease_of
 from ctxfold.models.deciders.memory import Draft, Fold, Remember, find_micro, find_new_tiles, plan_memory
-from ctxfold.models.deciders.register import ExtractQuestion, PlanQuestion, find_new_words, line_parts, plan_parts
+from ctxfold.models.deciders.register import (
+    ChooseLines,
+    Part,
+    PlanQuestion,
+    extract_chosen,
+    find_new_words,
+    line_parts,
+    plan_parts,
+)
 from ctxfold.models.deciders.steer import PlaceQuestion, Route, Write
 from ctxfold.models.named import Roles, add_prices
 from ctxfold.models.protocol import Model, Usage
 from ctxfold.session.branches import Move
-from ctxfold.session.decide import ExtractionWanted
 from ctxfold.session.session import Session
 from ctxfold.tokens import Budget
 from ctxfold.workspace import Decider, Extraction, Intent, Tile
@@ -97,22 +104,9 @@ class Deciders:
         self, session: Session | SessionLease, need: str | None = None, budget: int = 400
     ) -> Decided[Extraction]:
         """Put lines of the log at the end of the view, as `Session.extract` does; a long log is read in parts."""
-        reader, lease, wanted = (
-            self._clock()(self._roles.reader),
-            lease_of(session),
-            ExtractionWanted(need, None, budget),
-        )
+        reader, lease = self._clock()(self._roles.reader), lease_of(session)
         parts = await lease(line_parts) if reader is not None else []
-        if not parts:
-            return await decide(reader, lease, ExtractQuestion(name_of(reader), wanted))
-        chosen = list[Sequence[LinesWritten]]()
-        spent = [
-            await decide(reader, lease, ExtractQuestion(name_of(reader), wanted, chosen.append, part)) for part in parts
-        ]
-        whole = ExtractQuestion(name_of(reader), wanted)
-        ranked = [line for lines in zip_longest(*chosen) for line in lines if line is not None]
-        made, why = await lease(lambda session: whole.put_or_fall_back(session, ranked, join_decided(spent, None).note))
-        return join_decided([*spent, Decided(made, "embedded", why)] if why else spent, made)
+        return await self._extract(reader, lease, need, budget, parts)
 
     async def refactor(
         self, session: Session | SessionLease, operator: Operator | None = None, budget: int | None = None
@@ -155,8 +149,7 @@ class Deciders:
         after = await lease(lambda session: session.workspace)
         if roles.reader is not None and is_folded(after) and has_changed(before.intent, after.intent):
             room = min(max((limit - after.tokens) // _SHARE, _FEW), _MOST)
-            wanted = ExtractionWanted(budget=room)
-            spent.append(await decide(clock(roles.reader), lease, ExtractQuestion(name_of(roles.reader), wanted)))
+            spent.append(await self._extract(clock(roles.reader), lease, None, room))
         folded = find_new_tiles(after.blocks, before.blocks)
         total = join_decided(spent, None)
         notes = tuple(each.note for each in spent if each.note)
@@ -180,6 +173,16 @@ class Deciders:
         first = await decide(model, lease, PlanQuestion(name_of(model), parts[0] if len(parts) > 1 else None))
         more = [await decide(model, lease, PlanQuestion(name_of(model), part)) for part in parts[1:]]
         return join_decided([first, *more], (more or [first])[-1].made)
+
+    async def _extract(
+        self, model: Model | None, lease: SessionLease, need: str | None, budget: int, parts: Sequence[Part] = ()
+    ) -> Decided[Extraction]:
+        spent = [await decide(model, lease, ChooseLines(need, budget, part)) for part in parts or (None,)]
+        ranked = zip_longest(*(decided.made for decided in spent))
+        chosen = [lines for best in ranked for lines in best if lines is not None]
+        name, note = name_of(model), join_decided(spent, None).note
+        made, why = await lease(lambda session: extract_chosen(session, need, budget, chosen, name, note))
+        return join_decided([*spent, Decided(made, "embedded", why)] if why else spent, made)
 
     def _has_new_words(self, session: Session) -> bool:
         """Whether the user said something that no plan has read, and for which no model was asked yet."""

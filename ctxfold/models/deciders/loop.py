@@ -4,14 +4,18 @@ decider decide.
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 
 import anyio
 import anyio.to_thread
 from pydantic import BaseModel
 
+from ctxfold.config import pairs_file
 from ctxfold.decisions.marks import name_marks
 from ctxfold.errors import InvalidReply, ModelError, ModelUnavailable, StaleDecision, Unfit
 from ctxfold.models.named import add_prices, cost
@@ -75,6 +79,7 @@ class ModelQuestion(Generic[Written, Made]):
         checked: returns the text of a reply whose values must be in the log of `steps`, by default of the whole path.
         room: o200k tokens of that text at most; 0 for any length. A first reply with other values, or above its room,
             goes back once.
+        is_rewritten: whether the text is soon written anew from itself, so that marks of other values mend it then.
     """
 
     text: str
@@ -84,11 +89,13 @@ class ModelQuestion(Generic[Written, Made]):
     checked: Callable[[Written], str] | None = None
     steps: Sequence[int] = ()
     room: int = 0
+    is_rewritten: bool = False
 
     def check_text(self, session: Session, written: Written) -> None:
         """Raise Unfit if the text of a reply is too long or holds values that the log lacks."""
         text = self.checked(written) if self.checked else ""
-        marks, tokens, faults = session.mark(text, self.steps)[1] if text else (), count(text), dict[str, str]()
+        tokens, faults = count(text), dict[str, str]()
+        marks = session.mark(text, self.steps)[1] if text and not self.is_rewritten else ()
         if self.room and tokens > self.room:
             faults["its length"] = f"it takes {tokens} tokens of {self.room}: leave out what matters least"
         if marks:
@@ -171,7 +178,9 @@ async def _decide(model: Model | None, lease: SessionLease, decision: DecisionKi
     request = Request(kind.system, messages, kind.tool, max_tokens=_REPLY)
     try:
         made: Made = await ask(model, request, asked.take, asked.count, question.words, asked.refuse)
-        return Decided(made, "model", "", asked.usage, asked.dollars)
+        file = pairs_file()
+        note = await anyio.to_thread.run_sync(_keep_pair, file, request, asked.accepted, model.name) if file else ""
+        return Decided(made, "model", note, asked.usage, asked.dollars)
     except InvalidReply:
         note = f"{model.name} was refused twice, at last for {asked.fault}"
     except ModelError as error:
@@ -181,6 +190,18 @@ async def _decide(model: Model | None, lease: SessionLease, decision: DecisionKi
     await asked.keep_refused()
     made = await lease(lambda session: decision.fall_back(session, note))
     return Decided(made, "embedded", note, asked.usage, asked.dollars)
+
+
+def _keep_pair(file: Path, request: Request, reply: Mapping[str, Any], model: str) -> str:
+    """Add a request and the reply that was accepted to a file, readable by its owner alone. Returns why it was not."""
+    asked = {"system": request.system, "messages": request.messages, "tool": asdict(request.tool)}
+    line = json.dumps({"decision": request.tool.name, "model": model, **asked, "reply": reply}, ensure_ascii=False)
+    try:
+        with open(os.open(file, os.O_CREAT | os.O_WRONLY | os.O_APPEND, 0o600), "a", encoding="utf-8") as out:
+            out.write(f"{line}\n")
+    except OSError as error:
+        return f"a pair could not be kept in {file} ({error.strerror}); name another file in CTXFOLD_KEEP_PAIRS"
+    return ""
 
 
 @dataclass
@@ -196,6 +217,7 @@ class _Conversation(Generic[Written, Made]):
     replies: int = 0
     fault: str = ""
     refused: list[tuple[str, str]] = field(default_factory=list)
+    accepted: Mapping[str, Any] = field(default_factory=dict)
 
     def refuse(self, written: str, why: str) -> None:
         self.refused.append((written, why))
@@ -216,7 +238,7 @@ class _Conversation(Generic[Written, Made]):
 
     async def take(self, arguments: Mapping[str, Any]) -> Made:
         await self.keep_refused()
-        self.fault = "its form"
+        self.fault, self.accepted = "its form", arguments
         written = self.kind.schema.model_validate(arguments)
         self.fault = self.question.fault
         try:

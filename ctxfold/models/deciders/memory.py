@@ -183,6 +183,8 @@ class Fold:
 _MEMORY = RequestKind.of(MemoryParts, "remember", "memory")
 PART, RECORD = 24_000, 12_000
 """o200k tokens of log in one request for a memory, and of the longest record in it."""
+_DENSE = 3.5
+"""Characters of an o200k token in a memory, whose ids and numbers are shorter than words."""
 _LONG = 1.15
 """How far a memory may exceed its room before it goes back to its author."""
 
@@ -222,7 +224,7 @@ class Remember:
         before = self.before.memory
         earlier = prompt("memory_before", as_of=self.before.as_of, memory=_show_memory(before)) if before else ""
         log = show_log(read_records(session, self.steps), 2 * PART, RECORD)
-        blanks = {"leaving": leaving, "as_of": as_of, "room": room, "characters": _CHARACTERS * room}
+        blanks = {"leaving": leaving, "as_of": as_of, "room": room, "characters": int(_DENSE * room)}
         text = prompt("memory_request", before=earlier, log=log, **blanks, **fill_register(workspace))
 
         def apply(session: Session, written: MemoryParts) -> Draft:
@@ -233,7 +235,7 @@ class Remember:
             return Draft(memory, as_of)
 
         words, most = partial(parse_words, tool="remember"), int(_LONG * room)
-        return ModelQuestion(text, apply, "its parts", words, _join_parts, room=most)
+        return ModelQuestion(text, apply, "its parts", words, _join_parts, room=most, is_rewritten=True)
 
     def fall_back(self, session: Session, why: str) -> Draft:
         """Let the embedded folder consolidate."""

@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 
 from ctxfold.decisions.extraction import LinesWritten
 from ctxfold.decisions.register import ItemWritten, StatementWritten
-from ctxfold.errors import InputError, StaleDecision
+from ctxfold.errors import InputError, RefError, StaleDecision
 from ctxfold.log import place_of
 from ctxfold.log.json import line_form
 from ctxfold.models.deciders.loop import ModelQuestion, RequestKind
@@ -23,7 +23,6 @@ from ctxfold.models.deciders.memory import (
     split_log,
 )
 from ctxfold.prompts import prompt
-from ctxfold.session.decide import ExtractionWanted
 from ctxfold.session.recall import Recalled
 from ctxfold.session.session import Session
 from ctxfold.tokens import count, head
@@ -37,6 +36,8 @@ PASSES = 8
 """The most requests in which a long log is read: its newest parts."""
 
 Place = tuple[int, int]
+Part = tuple[Place, Place]
+"""A part of the log: its first and last record."""
 Entry = TypeVar("Entry", ItemWritten, StatementWritten)
 
 
@@ -85,7 +86,7 @@ class PlanQuestion:
     """Write the register. `part`: the first and the last record to read; None for all since the last plan."""
 
     model: str
-    part: tuple[Place, Place] | None = None
+    part: Part | None = None
     kind: ClassVar[RequestKind[PlanWritten]] = RequestKind.of(PlanWritten, "plan", "plan")
 
     def ask(self, session: Session) -> ModelQuestion[PlanWritten, Intent]:
@@ -114,67 +115,69 @@ class PlanQuestion:
 
 
 @dataclass(frozen=True, slots=True)
-class ExtractQuestion:
-    """Put lines of the log at the end of the view.
+class ChooseLines:
+    """Choose lines of the log for a need, or for the to-do.
 
     Attributes:
-        model: the model's name, for the event.
-        wanted: the request.
-        chosen: takes the choice of a part instead of the session; None extracts it.
+        need: what to look for, in words.
+        budget: o200k tokens that all of it may cost.
         part: the first and the last record to read; None for all that fits, or the hits of a search.
     """
 
-    model: str
-    wanted: ExtractionWanted
-    chosen: Callable[[Sequence[LinesWritten]], None] | None = None
-    part: tuple[Place, Place] | None = None
+    need: str | None
+    budget: int
+    part: Part | None = None
     kind: ClassVar[RequestKind[LinesChosen]] = RequestKind.of(LinesChosen, "extract", "extract")
 
-    def ask(self, session: Session) -> ModelQuestion[LinesChosen, Extraction]:
+    def ask(self, session: Session) -> ModelQuestion[LinesChosen, Sequence[LinesWritten]]:
         """Ask for lines of the records that fit the request."""
-        workspace, wanted = session.workspace, self.wanted
+        workspace = session.workspace
         latest = find_last_message(session, workspace)[1]
-        about = [wanted.need] if wanted.need else [*(item.text for item in workspace.intent.open), latest]
+        about = [self.need] if self.need else [*(item.text for item in workspace.intent.open), latest]
         query = "\n".join(filter(None, about)) or workspace.goal
-        log = _number_lines(session, query, self.part)
+        log = _number_lines(session, query, self.part) or "nothing fits"
 
-        def apply(session: Session, written: LinesChosen) -> Extraction:
-            if self.chosen is None:
-                return self.put(session, written.selections)
-            self.chosen(written.selections)
-            return Extraction((), need=wanted.need or "")
+        def apply(session: Session, written: LinesChosen) -> Sequence[LinesWritten]:
+            if written.selections and not any(_is_recorded(session, lines.ref) for lines in written.selections):
+                raise InputError("none of these refs is in the log; copy them from it, such as s12.2:4-8")
+            return written.selections
 
-        blanks = {"need": wanted.need or "what the to-do needs", "budget": wanted.budget, "latest": latest or "nothing"}
-        text = prompt("extract_request", log=log or "nothing fits", **blanks, **fill_register(workspace))
+        blanks = {"need": self.need or "what the to-do needs", "budget": self.budget, "latest": latest or "nothing"}
+        text = prompt("extract_request", log=log, **blanks, **fill_register(workspace))
         return ModelQuestion(text, apply, "its lines")
 
-    def put_or_fall_back(
-        self, session: Session, selections: Sequence[LinesWritten], why: str
-    ) -> tuple[Extraction, str]:
-        """Extract the lines chosen from all parts; else those of the embedded extractor, with the reason."""
-        if not selections and why:
-            return self.fall_back(session, why), why
+    def fall_back(self, session: Session, why: str) -> Sequence[LinesWritten]:  # noqa: ARG002 - a decision takes both
+        """Choose none: the embedded extractor searches the log at the end, if no part was read."""
+        return ()
+
+
+def _is_recorded(session: Session, ref: str) -> bool:
+    try:
+        session.recall(ref)
+    except RefError:
+        return False
+    return True
+
+
+def extract_chosen(
+    session: Session, need: str | None, budget: int, chosen: Sequence[LinesWritten], model: str, note: str
+) -> tuple[Extraction, str]:
+    """Extract the lines that a model chose, else those that the embedded extractor finds. Returns the reason too.
+
+    `note`: why the model could not choose; a model that chose nothing leaves the view as it is.
+    """
+    if model and not chosen and not note:
+        return Extraction((), need=need or ""), ""
+    if chosen:
         try:
-            return self.put(session, selections), ""
+            selections = [lines.model_dump() for lines in chosen]
+            return session.extract(need, selections, budget, By("model", f"chosen by {model}")), ""
         except InputError as error:
-            return self.fall_back(session, str(error)), str(error)
-
-    def put(self, session: Session, selections: Sequence[LinesWritten]) -> Extraction:
-        """Extract the lines that were chosen, the most wanted first. Raises InputError: none of them is in the log."""
-        wanted, given = self.wanted, [lines.model_dump() for lines in selections]
-        if not given:
-            return Extraction((), need=wanted.need or "")
-        by = By("model", f"chosen by {self.model}")
-        return session.extract(wanted.need, given, wanted.budget, by)
-
-    def fall_back(self, session: Session, why: str) -> Extraction:
-        """Let the embedded extractor find lines; of one part, choose none."""
-        if self.chosen is not None:
-            return Extraction((), need=self.wanted.need or "")
-        return session.extract(self.wanted.need, None, self.wanted.budget, By("embedded", why))
+            note = str(error)
+    return session.extract(need, None, budget, By("embedded", note)), note
 
 
-def plan_parts(session: Session) -> list[tuple[Place, Place]]:
+def plan_parts(session: Session) -> list[Part]:
     """Return the first and last records of the parts in which the log since the last plan is read."""
     unread = _list_unread(read_records(session, list_steps(session.workspace)), session.workspace.intent)
     return [(place_of(part[0].ref), place_of(part[-1].ref)) for part in split_log(unread, NEW, NEW // 8)][-PASSES:]
@@ -188,7 +191,7 @@ def _list_between(log: Sequence[Recalled], first: Place, last: Place) -> list[Re
     return [each for each in log if first <= place_of(each.ref) <= last]
 
 
-def _number_lines(session: Session, query: str, part: tuple[Place, Place] | None) -> str:
+def _number_lines(session: Session, query: str, part: Part | None) -> str:
     """The lines of a part of the log with their numbers; of all of it if that is little, else around a query's hits."""
     log = read_records(session, list_steps(session.workspace))
     if part is not None or len(_split_lines(log)) < 2:
@@ -210,7 +213,7 @@ def _split_lines(log: Sequence[Recalled]) -> list[list[Recalled]]:
     return split_log(log, LOG // 2, LOG // 2)
 
 
-def line_parts(session: Session) -> list[tuple[Place, Place]]:
+def line_parts(session: Session) -> list[Part]:
     """Return the first and last records of the parts in which a whole log is read; none for one part, or too many."""
     parts = _split_lines(read_records(session, list_steps(session.workspace)))
     return [(place_of(part[0].ref), place_of(part[-1].ref)) for part in parts] if 1 < len(parts) <= PASSES else []

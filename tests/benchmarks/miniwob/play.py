@@ -164,7 +164,7 @@ async def find_faults(window: Window, url: str) -> list[str]:
         texts.append(task.text)
     for ref in dict.fromkeys(REF.findall("\n".join(texts))):
         try:
-            await window.locate(ref).evaluate(NOTE, timeout=1000)
+            await window.page.get_by_ref(ref).evaluate(NOTE, timeout=1000)
         except Error:
             continue  # the element left the page meanwhile
     session = await window.page.context.new_cdp_session(window.page)

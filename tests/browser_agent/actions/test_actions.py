@@ -12,7 +12,6 @@ from browser_agent.actions import (
     Download,
     FieldValue,
     FillForm,
-    Find,
     Navigate,
     Press,
     Read,
@@ -174,7 +173,7 @@ async def test_scrolling_brings_what_is_then_on_screen_into_the_view(window: Win
     assert "Item 118" in seen(outcome).text
     again = await do(window, Scroll(kind="scroll", direction="bottom"))
     assert again.ok
-    assert "at the end already" in again.notes
+    assert "at the end already" in again.message
 
 
 async def test_an_upload_needs_an_allowed_folder(browser: Browser, lab: str, tmp_path: Path) -> None:
@@ -276,17 +275,6 @@ async def test_waiting_ends_when_the_thing_comes_or_the_time_is_over(window: Win
     assert never.kind == "timed_out"
 
 
-async def test_find_shows_the_places_that_hold_the_words_with_their_refs(window: Window, lab: str) -> None:
-    page = await visit(window, f"{lab}/table.html")
-    found = seen(await do(window, Find(kind="find", query="Edit 97")))
-    assert found.view == "find"
-    assert f"[{ref(page, 'button', 'Edit 97')}]" in found.text
-    assert "Edit 12" not in found.text
-    assert found.tokens < 200
-    none = seen(await do(window, Find(kind="find", query="zeppelin")))
-    assert "no such words" in none.text
-
-
 async def test_reading_pages_and_parts_shows_them_in_full(window: Window, lab: str) -> None:
     page = await visit(window, f"{lab}/table.html")
     assert page.pages > 1
@@ -306,8 +294,8 @@ async def test_typing_replaces_what_stood_there_whatever_the_field(window: Windo
     for text in ("first words", "é", "", "naïve 漢字 🙂", "two\nlines\n"):
         line = " ".join(text.split())
         page = seen(await do(window, Type(kind="type", ref=name, text=line), Type(kind="type", ref=about, text=text)))
-        assert await window.locate(name).input_value() == line
-        assert await window.locate(about).input_value() == text
+        assert await window.page.get_by_ref(name).input_value() == line
+        assert await window.page.get_by_ref(about).input_value() == text
 
 
 async def test_a_button_covered_in_its_middle_alone_is_clicked_beside_it(

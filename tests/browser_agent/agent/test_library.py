@@ -9,9 +9,10 @@ from typing import Any
 
 import anyio
 import pytest
+from pydantic import TypeAdapter
 
 from browser_agent import BrowserAgent, BrowserChoice, Hooks, Keeping, Safety, Secret, StepTaken, Watching
-from browser_agent.actions import ACTION, ActionResult, PageAction
+from browser_agent.actions import Action, ActionResult, PageAction
 from browser_agent.agent.script import ScriptFile
 from browser_agent.deciders.model import decide_tool
 from browser_agent.observation import Observation
@@ -147,7 +148,7 @@ async def test_a_run_keeps_a_trace_and_a_script_that_does_it_again(serve: Serve,
 
 
 def done(**action: Any) -> ActionResult:
-    return ActionResult(action=ACTION.validate_python(action), kind="done", message="")  # type: ignore[arg-type]
+    return ActionResult(action=TypeAdapter(Action).validate_python(action), kind="done", message="")  # type: ignore[arg-type]
 
 
 def test_a_run_that_goes_on_adds_to_its_script_and_to_nothing_else(tmp_path: Path) -> None:

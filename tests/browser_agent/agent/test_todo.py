@@ -100,6 +100,7 @@ async def test_a_model_without_tools_browses_in_words_while_a_strong_one_folds(
         assert ("intent_set", "model") in made
         assert ("folded", "model") in made
         assert [item.state for item in session.intent.items] == ["done"]
+        assert "When spring tides come" in session.view().text
 
 
 def _said(body: dict[str, Any], url: str) -> str:
@@ -112,7 +113,8 @@ def _said(body: dict[str, Any], url: str) -> str:
     if "A spring tide comes twice" in text:
         action = {"kind": "answer", "text": "Twice a month.", "quote": "A spring tide comes twice a month"}
     fold = {"type": "granular_condensation", "summary_text": "A page of lanterns."}
-    said = f"<context>{json.dumps({'fold': fold})}</context>\n" if step == 4 else ""
+    block = {"fold": fold, "memory": {"wanted": "When spring tides come (s1)."}}
+    said = f"<context>{json.dumps(block)}</context>\n" if step == 4 else ""
     call = {"name": "decide", "arguments": {"thought": "On.", "actions": [action]}}
     return f"{said}<tool_call>{json.dumps(call)}</tool_call>"
 

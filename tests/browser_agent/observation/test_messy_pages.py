@@ -58,7 +58,7 @@ async def test_a_list_without_an_end_is_waited_for_as_it_grows(window: Window, s
     assert "more came" in grown.message
     found = await do(window, Find(kind="find", query="Post 55"))
     assert "Post 55" in seen(found).text
-    notes = [(await do(window, Scroll(kind="scroll", direction="bottom"))).notes for _ in range(3)]
+    notes = [(await do(window, Scroll(kind="scroll", direction="bottom"))).message for _ in range(3)]
     assert "at the end already" in notes[-1]
 
 

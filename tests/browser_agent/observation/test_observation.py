@@ -10,7 +10,6 @@ from browser_agent.actions.perform import perform
 from browser_agent.browser.window import Window
 from browser_agent.observation import Observation
 from tests.browser_agent.doing import control, do, ref, seen, visit
-from tests.browser_agent.reading import interactive, whole
 from tests.sites.server import Site
 
 pytestmark = pytest.mark.anyio
@@ -113,16 +112,6 @@ async def test_a_search_is_told_by_its_form_and_asked_by_address_where_that_only
     site = serve({"/": f"<h1>Home</h1>{form}"})
     page = await visit(window, f"{site.url}/")
     assert (page.search and page.search.address("x")) == (asked and f"{site.url}{asked}")
-
-
-@pytest.mark.parametrize("name", ["table", "frames", "unseen"])
-async def test_every_interactive_ref_can_be_reached_by_paging(window: Window, lab: str, name: str) -> None:
-    page = await visit(window, f"{lab}/{name}.html")
-    wanted = interactive(page.full)
-    assert wanted
-    assert wanted <= set(page.refs)
-    text = await whole(window)
-    assert {entry for entry in wanted if f"[{entry}]" not in text} == set()
 
 
 async def test_controls_in_nested_frames_and_open_shadows_can_be_used(window: Window, lab: str) -> None:

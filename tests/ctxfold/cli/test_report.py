@@ -40,7 +40,7 @@ def test_every_step_block_and_branch_stands_in_the_page(store: str, tmp_path: Pa
     text = file.read_text("utf-8")
     assert report.steps == 60
     assert sorted(int(n) for n in re.findall(r'<details class="step" id="s(\d+)"', text)) == list(range(1, 61))
-    assert len(re.findall(r'<details id="b\d+-', text)) == sum(len(chapter.tiles) for chapter in report.chapters) > 0
+    assert len(re.findall(r'<details id="b\d+-', text)) == sum(len(chapter["tiles"]) for chapter in report.chapters) > 0
     assert all(f'id="branch-{name}"' in text for name in ("main", "by-train", "visa"))
     assert all(prose(n, 400) in text for n in range(60))
     assert set(re.findall(r'href="#([^"]+)"', text)) <= set(re.findall(r'id="([^"]+)"', text))
@@ -95,5 +95,5 @@ def test_pictures_are_taken_in_by_the_number_of_their_step(store: str, tmp_path:
     (shots / "s4.txt").write_text("no picture")
     file = tmp_path / "run.html"
     report = report_session("run", file, store, pictures=shots)
-    assert [shown.step.n for chapter in report.chapters for shown in chapter.steps if shown.picture] == [3]
+    assert [shown["step"].n for chapter in report.chapters for shown in chapter["steps"] if shown["picture"]] == [3]
     assert 'src="data:image/png;base64,' in file.read_text("utf-8")

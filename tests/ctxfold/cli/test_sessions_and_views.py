@@ -69,7 +69,7 @@ def test_a_ref_gives_the_exact_bytes_and_nothing_else(run: Run) -> None:
 def test_words_that_stand_nowhere_are_an_empty_answer(run: Run, paris: str) -> None:
     found = run("recall", paris, "submarine")
     assert (found.code, found.out) == (1, "")
-    assert "all records of paris, on every branch, were searched for 'submarine'; try other words" in found.err
+    assert "nothing found in any record of paris for 'submarine': try other words" in found.err
     assert run("recall", paris, "submarine", "--json").code == 1
     beyond = run("recall", paris, "breakfast", "--skip", "9")
     assert beyond.code == 1

@@ -37,7 +37,7 @@ def test_following_ends_when_nothing_new_comes(run: Run) -> None:
 def test_what_cannot_be_read_is_one_line_with_the_next_move(run: Run) -> None:
     path = str(RECORDED / "pi.jsonl")
     failed(run("sessions", "import", "--from", "emacs", path), 2, "claude-code, codex, gemini, opencode, pi")
-    failed(run("sessions", "import", "--from", "codex", path), 2, "no conversation as codex writes it")
+    failed(run("sessions", "import", "--from", "codex", path), 2, "no conversation as that host writes it")
     assert run("sessions", "list").out == ""
     failed(run("sessions", "import", "--from", "codex"), 2, "--latest")
     failed(run("sessions", "import", "--from", "codex", "--latest"), 2, "CODEX_HOME")

@@ -31,7 +31,7 @@ STEPS = range(1, 20)
         "`src/server/routes.py`, `server/routes.py:12-40`, .../routes.py:12, ~/src/server/routes.py, …/app/src/server/routes.py.",
         "`Session.read_log`, Session.read_log() and `read_log`; getUser, HAT045/M61CQM, and/or; e.g. nothing, i.e. ok.",
         "GET /api/orders returned 404 (https://shop.example/api/orders?page=17); 2.10.1, v2.10, 5.0.0; 12A/12B; HAT045s.",
-        'It quotes “the late … policy”, "Any seat for order", `is well` and "Missing seats"; 1,200 ms took 1200.',
+        'It quotes “the late … policy”, "Any seat for order", `is well` and "Missing seats"; 1,200 ms took 1200ms, 45EUR; 10:30-10:30, $45.00/seat.',
         "<b>404</b> and 订单W2378156已送达，共45欧元。Fee ４５. Twenty people; IT IS DONE.",
         "",
     ],

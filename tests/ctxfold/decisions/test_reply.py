@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from ctxfold import FoldDirective, Parsed, Session, parse
 from ctxfold.decisions.reply import Compliance
-from ctxfold.workspace import By
+from ctxfold.workspace import By, MemoryParts
 from tests.support.sessions import add_steps, cover
 
 
@@ -83,7 +83,7 @@ def read(session: Session, reply: str) -> Parsed:
 def test_a_block_that_cannot_be_used_folds_nothing_and_says_what_to_write(session: Session, reply: str, why: str):
     before = session.workspace
     parsed = read(session, reply)
-    assert (parsed.directive, parsed.memory, parsed.text) == (None, {}, "")
+    assert (parsed.directive, parsed.memory, parsed.text) == (None, None, "")
     assert why in (parsed.reason or ""), parsed.reason
     assert "\n" not in (parsed.reason or "")
     assert parsed.compliance == Compliance(replies=1, refused=1)
@@ -132,7 +132,7 @@ def test_a_fold_names_its_first_and_last_step(session: Session, reply: str, firs
 
 def test_a_memory_is_read_part_by_part_with_or_without_a_fold(session: Session):
     memory = {"wanted": "A hotel (s1.1).", "laid_down": "Under 100 EUR.", "next": "Book it."}
-    assert read(session, context(memory=memory)) == Parsed(memory=memory)
+    assert read(session, context(memory=memory)) == Parsed(memory=MemoryParts(**memory))
     assert read(session, context(memory=memory, fold={"summary": "Read."})).directive is not None
 
 

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -48,12 +49,14 @@ STEPS = st.lists(
 
 @given(STEPS, st.integers(0, 400), st.sampled_from(["", "W-2003", "delivered parcel"]))
 def test_a_choice_keeps_to_its_budget_and_to_what_its_pieces_need(steps: Steps, budget: int, query: str) -> None:
-    _, pieces = cut(*steps)
+    lines, pieces = cut(*steps)
     chosen = select(pieces, budget, query)
     assert chosen == sorted(set(chosen))
     assert sum(pieces[place].tokens for place in chosen) <= budget
     assert all(set(pieces[place].under) <= set(chosen) for place in chosen)
     assert select(pieces, budget, query) == chosen
+    shown = [line.kind for line in write(lines, pieces, chosen)]
+    assert all(after == "data" for kind, after in pairwise([*shown, ""]) if kind == "call")
 
 
 @given(STEPS, st.integers(0, 200), st.integers(0, 200))

@@ -1,9 +1,11 @@
 import json
 import random
 import re
+from time import process_time
 
 import pytest
 
+from ctxfold import Session
 from ctxfold.errors import BudgetError
 from ctxfold.tokens import count
 from ctxfold.view.result import LEAST, EarlierResult, ToolResult, shorten_result
@@ -72,6 +74,49 @@ def test_lines_unlike_all_others_stand_with_the_first_and_the_last() -> None:
     made = shorten_result(ToolResult(text, "s1.2"))
     lines = text.split("\n")
     assert {lines[0], lines[700], lines[-1]} <= set(made.text.split("\n"))
+
+
+WORDS = "login logout signup search cart checkout invoice refund profile avatar address payment coupon".split()
+
+
+@pytest.mark.parametrize(
+    "form", ["{name} ... {verdict}", "{verdict} {name} on host", "check {name} {verdict} in 7 ms", "{name}: {verdict}"]
+)
+def test_the_one_line_with_another_verdict_stands_among_like_ones(form: str) -> None:
+    names = [f"{first}_{second}" for first in WORDS for second in WORDS]
+    lines = [form.format(name=name, verdict="passed" if at != 77 else "failed") for at, name in enumerate(names)]
+    assert lines[77] in shorten_result(ToolResult("\n".join(lines), "s1.2"), budget=700).text.split("\n")
+    with Session.open("checks", store=":memory:") as session:
+        call = {"name": "check", "args": {}, "id": "c"}
+        session.record_step("Checking.", calls=[call], results=[{"id": "c", "text": "\n".join(lines)}])
+        for at in range(4):
+            session.record_step(f"Looking at {WORDS[at]}.")
+        assert lines[77] in session.view(400).text.split("\n")
+
+
+def test_the_one_row_with_another_verdict_stands_among_like_ones() -> None:
+    rows = [
+        {"case": f"case-{at}", "verdict": "FAIL" if at == 77 else "PASS", "note": f"walked {at} doors to {word}"}
+        for at, word in enumerate(WORDS * 12)
+    ]
+    assert "FAIL" in shorten_result(ToolResult(json.dumps(rows), "s1.2"), budget=700).text
+
+
+def test_lines_and_parts_of_lines_never_run_together() -> None:
+    long = " ".join(f"The lamp W-{at} was lit by keeper {at * 7}." for at in range(60))
+    made = shorten_result(ToolResult("\n".join([long, *log(300).split("\n"), long]), "s1.2"), "W-7 W-59", 500)
+    for row in made.text.split("\n")[1:]:
+        for part in row.split("…"):
+            assert part.strip() in long or part.strip() in log(300) or re.fullmatch(r" \d+-\d+", part)
+    assert made.text.split("\n")[1].endswith("…"), "the first line is cut"
+
+
+def test_a_long_result_is_bounded_in_time() -> None:
+    text = log(9_000)
+    count(text)
+    start = process_time()
+    shorten_result(ToolResult(text, "s1.2"), "what became of worker-3")
+    assert process_time() - start < 0.6
 
 
 def test_what_the_need_asks_for_stands() -> None:

@@ -25,7 +25,7 @@ def test_installing_and_taking_back_restores_every_byte(host: str, before: str |
     told = json.loads(put.after)["hooks"][HOOK_HOSTS[host].events[0][0]][-1]["hooks"][0]["command"]
     assert told == f'"{PYTHON}" -I -m mcp_server.hooks {host}'
     again = plan_hooks(host, PYTHON, PATH, put.after, put.backup)
-    assert not again.changes
+    assert not again.has_changes
     assert plan_no_hooks(host, PYTHON, PATH, put.after, again.backup).after == before
 
 
@@ -35,9 +35,9 @@ def test_a_plugin_is_written_whole_and_gives_way_to_what_was_there(before: str |
     assert put.after is not None
     assert json.dumps(PYTHON) in put.after
     again = plan_hooks("opencode", PYTHON, PATH, put.after, put.backup)
-    assert not again.changes
+    assert not again.has_changes
     assert plan_no_hooks("opencode", PYTHON, PATH, put.after, again.backup).after == before
-    assert not plan_no_hooks("opencode", PYTHON, PATH, before, None).changes
+    assert not plan_no_hooks("opencode", PYTHON, PATH, before, None).has_changes
 
 
 @pytest.mark.parametrize("host", LISTED)

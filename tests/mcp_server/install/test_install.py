@@ -75,9 +75,9 @@ def test_installing_twice_is_installing_once_and_uninstalling_gives_back_every_b
     text = lived_in(host, path) if before == "lived in" else before
     first = plan_install(host, LAUNCHES["macos"], path, text, None)
     again = plan_install(host, LAUNCHES["macos"], path, first.after, first.backup)
-    assert not again.changes
+    assert not again.has_changes
     moved = plan_install(host, LAUNCHES["linux"], path, again.after, again.backup)
-    assert moved.changes
+    assert moved.has_changes
     back = plan_uninstall(host, path, moved.after, moved.backup)
     assert back.after == text
     assert back.backup is None

@@ -49,7 +49,7 @@ def test_a_server_is_wrapped_and_given_back_byte_for_byte(host: InstallHost) -> 
     words = command if isinstance(command, list) else [command, *made["args"]]  # type: ignore[misc]
     assert words == [LAUNCH.command, "wrap", "--", *WORDS]
     assert made["env"] == {"A": "b"}
-    assert not plan_wrap(host, LAUNCH, "web", path, (wrapped.after, wrapped.backup)).changes, "once is enough"
+    assert not plan_wrap(host, LAUNCH, "web", path, (wrapped.after, wrapped.backup)).has_changes, "once is enough"
     back = plan_unwrap(host, "web", path, (wrapped.after, wrapped.backup))
     assert back.after == before
     assert back.backup is None

@@ -140,7 +140,7 @@ def test_without_its_key_the_server_serves_and_says_who_did_the_work(host: Calla
     assert one.process.stderr is not None
     one.process.kill()
     said = one.process.stderr.read().decode()
-    assert "the embedded deciders stand in for " in said
+    assert "the embedded deciders take the place of " in said
     assert "ANTHROPIC_API_KEY" in said
 
 

@@ -43,4 +43,4 @@ async def test_a_loop_is_pruned_a_clean_history_left_alone_and_an_invention_mark
         assert (await told(client, operator="cognitive_boosting", text="Use another card."))["applied"]
         undone = await client.call_tool("undo", {"session": "trip"})
         assert undone.structured_content is not None
-        assert undone.structured_content["undone"] == "the refactoring cognitive_boosting"
+        assert undone.structured_content["undone"].startswith("the refactoring cognitive_boosting")

@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 from mcp.server.mcpserver.exceptions import ToolError
+from pydantic import TypeAdapter
 
-from browser_agent.actions import ACTION
+from browser_agent.actions import Action
 from mcp_server.errors import write_example
 from mcp_server.server import build_server
 from mcp_server.sessions.pool import Pools
@@ -45,7 +46,7 @@ async def test_each_wrong_argument_of_each_tool_is_named_with_what_it_should_be_
 
 
 async def test_a_malformed_action_of_each_kind_is_answered_with_one_of_that_kind_that_passes(connect: Connect) -> None:
-    kinds = ACTION.json_schema()["discriminator"]["mapping"]
+    kinds = TypeAdapter(Action).json_schema()["discriminator"]["mapping"]
     async with connect() as client:
         for kind in kinds:
             if kind in ("answer", "give_up"):
@@ -53,7 +54,7 @@ async def test_a_malformed_action_of_each_kind_is_answered_with_one_of_that_kind
             wrong, example = await refused(client, "page_act", session="t", actions=[{"kind": kind, "bogus": 1}])
             assert wrong.startswith("page_act: actions[0]."), wrong
             assert [each["kind"] for each in example["actions"]] == [kind]
-            assert not isinstance(ACTION.validate_python(example["actions"][0]), str)
+            assert not isinstance(TypeAdapter(Action).validate_python(example["actions"][0]), str)
 
 
 async def test_what_a_tool_itself_refuses_is_answered_with_a_call_that_it_takes(connect: Connect) -> None:

@@ -100,7 +100,7 @@ async def test_the_whole_story_passes_over_http_each_call_on_a_new_connection(se
     await call("open_session", session="paris-trip", goal="Get to Paris.")
     step = {"calls": [{"name": "trains"}], "results": [{"text": "TGV 9713"}]}
     await call("record", session="paris-trip", user="By train.", step=step)
-    await call("fold", session="paris-trip", summary="TGV 9713.")
+    await call("fold", session="paris-trip", first_step=1, summary="TGV 9713.")
     assert "TGV 9713" in await call("recall", session="paris-trip", ref="s1.3")
     await call("undo", session="paris-trip")
     async with client(served, era) as connected:
@@ -143,7 +143,7 @@ def test_without_a_right_token_nobody_comes_in(guarded: Served) -> None:
 async def test_a_session_of_the_older_protocol_is_its_own_tokens_alone(guarded: Served) -> None:
     alice, bob = ({"authorization": f"Bearer {token}"} for token in (ALICE, BOB))
     nobody: dict[str, str] = {}
-    session = {"mcp-session-id": guarded.post(**alice).headers["mcp-session-id"]}
+    session = {"mcp-session-id": guarded.post(authorization=f"Bearer {ALICE}").headers["mcp-session-id"]}
     for caller, status in ((alice, 200), (bob, 404), (nobody, 401)):
         headers = HEADERS | caller | session
         assert httpx2.post(guarded.url, json=PING, headers=headers, timeout=30).status_code == status

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import base64
 import json
-import struct
-import zlib
 from typing import Any
 
 import anyio
@@ -39,8 +37,6 @@ from mcp_types import (
 
 from mcp_server.server import CtxfoldServer
 
-__all__ = ["graft"]
-
 Answer = list[TextContent | ImageContent | AudioContent | EmbeddedResource]
 Round = CallToolResult | InputRequiredResult
 
@@ -69,30 +65,14 @@ def text(words: str) -> TextContent:
     return TextContent(type="text", text=words)
 
 
-def png() -> bytes:
-    """A picture of one red point."""
-
-    def chunk(kind: bytes, data: bytes) -> bytes:
-        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-
-    head = struct.pack(">IIBBBBB", 1, 1, 8, 2, 0, 0, 0)
-    return (
-        b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(b"\0\xff\0\0")) + chunk(b"IEND", b"")
-    )
-
-
-def wav() -> bytes:
-    """A sound of no length."""
-    form = struct.pack("<4sIHHIIHH", b"fmt ", 16, 1, 1, 8000, 8000, 1, 8)
-    return struct.pack("<4sI4s", b"RIFF", 4 + len(form) + 8, b"WAVE") + form + struct.pack("<4sI", b"data", 0)
-
-
-def encoded(data: bytes) -> str:
-    return base64.b64encode(data).decode()
+PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC"
+"""A picture of one red point, as base64."""
+WAV = "UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQAAAAA="
+"""A sound of no length, as base64."""
 
 
 def image() -> ImageContent:
-    return ImageContent(type="image", data=encoded(png()), mime_type="image/png")
+    return ImageContent(type="image", data=PNG, mime_type="image/png")
 
 
 def embedded(uri: str, mime_type: str, words: str) -> EmbeddedResource:
@@ -111,7 +91,7 @@ async def test_image_content() -> Answer:
 
 
 async def test_audio_content() -> Answer:
-    return [AudioContent(type="audio", data=encoded(wav()), mime_type="audio/wav")]
+    return [AudioContent(type="audio", data=WAV, mime_type="audio/wav")]
 
 
 async def test_embedded_resource() -> Answer:
@@ -326,7 +306,7 @@ def static_text() -> str:
 
 
 def static_binary() -> bytes:
-    return png()
+    return base64.b64decode(PNG)
 
 
 def template_data(id: str) -> str:
@@ -359,15 +339,6 @@ async def test_input_required_result_prompt(ctx: Context[Any]) -> str | InputReq
     )
 
 
-TOOLS = (
-    test_simple_text, test_image_content, test_audio_content, test_embedded_resource, test_multiple_content_types, test_error_handling,
-    test_tool_with_progress, test_tool_with_logging, test_sampling, test_elicitation, test_elicitation_sep1034_defaults,
-    test_elicitation_sep1330_enums, test_input_required_result_elicitation, test_input_required_result_sampling,
-    test_input_required_result_list_roots, test_input_required_result_request_state, test_input_required_result_tampered_state,
-    test_input_required_result_multiple_inputs, test_input_required_result_multi_round, test_input_required_result_capabilities,
-    test_missing_capability, test_streaming_elicitation, test_logging_tool, test_trigger_tool_change, test_trigger_prompt_change,
-)  # fmt: skip
-
-PROMPTS = (
-    test_simple_prompt, test_prompt_with_arguments, test_prompt_with_embedded_resource, test_prompt_with_image, test_input_required_result_prompt,
-)  # fmt: skip
+FIXTURES = [value for name, value in globals().items() if name.startswith("test_")]
+PROMPTS = [fixture for fixture in FIXTURES if "prompt" in fixture.__name__ and "change" not in fixture.__name__]
+TOOLS = [fixture for fixture in FIXTURES if fixture not in PROMPTS]

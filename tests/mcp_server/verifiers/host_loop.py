@@ -25,11 +25,7 @@ REF = "s2.4"
 
 
 def script(url: str) -> tuple[tuple[str, dict[str, Any]], ...]:
-    """What the model asks for, in order.
-
-    Args:
-        url: where the page of trains is.
-    """
+    """What the model asks for, in order; the page of trains is at `url`."""
     return (
         ("open_session", {"goal": "Get to Paris."}),
         ("record", {"reply": "By train."}),
@@ -48,15 +44,11 @@ def script(url: str) -> tuple[tuple[str, dict[str, Any]], ...]:
 
 def results(body: dict[str, Any]) -> list[str]:
     """The text of every tool result in a request, in order."""
-    blocks = [
-        block for message in body["messages"] if isinstance(message["content"], list) for block in message["content"]
+    contents = [message["content"] for message in body["messages"] if isinstance(message["content"], list)]
+    found = [
+        block.get("content") or "" for blocks in contents for block in blocks if block.get("type") == "tool_result"
     ]
-    found = []
-    for block in blocks:
-        if block.get("type") == "tool_result":
-            content = block.get("content") or ""
-            found.append(content if isinstance(content, str) else "\n".join(part.get("text", "") for part in content))
-    return found
+    return [each if isinstance(each, str) else "\n".join(part.get("text", "") for part in each) for each in found]
 
 
 def events(body: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -64,15 +56,8 @@ def events(body: dict[str, Any]) -> Iterator[dict[str, Any]]:
     done = len(results(body))
     over = done >= len(Model.script) or not body.get("tools")
     usage = {"input_tokens": 10, "output_tokens": 5}
-    message = {
-        "id": f"msg_{done}",
-        "type": "message",
-        "role": "assistant",
-        "model": body["model"],
-        "content": [],
-        "stop_reason": None,
-        "usage": usage,
-    }
+    message = {"id": f"msg_{done}", "type": "message", "role": "assistant", "model": body["model"], "content": []}
+    message |= {"stop_reason": None, "usage": usage}
     yield {"type": "message_start", "message": message}
     if over:
         yield {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}}
@@ -103,9 +88,8 @@ class Model(BaseHTTPRequestHandler):
         Model.seen = max(Model.seen, found, key=len)
         turn = list(events(body))
         if body.get("stream"):
-            self.answer(
-                "text/event-stream", "".join(f"event: {one['type']}\ndata: {json.dumps(one)}\n\n" for one in turn)
-            )
+            stream = "".join(f"event: {one['type']}\ndata: {json.dumps(one)}\n\n" for one in turn)
+            self.answer("text/event-stream", stream)
         else:
             whole = turn[0]["message"] | {"content": [{"type": "text", "text": "All done."}], "stop_reason": "end_turn"}
             self.answer("application/json", json.dumps(whole))
@@ -124,31 +108,15 @@ class Model(BaseHTTPRequestHandler):
 
 def loop(claude: str, ctxfold: str, home: Path, port: int) -> str:
     """Run the host once; what it printed."""
-    config = home / "mcp.json"
-    store = home / "loop.db"
-    config.write_text(
-        json.dumps(
-            {
-                "mcpServers": {
-                    "ctxfold": {"command": ctxfold, "args": ["serve", "--caps", "core,browser", "--store", str(store)]}
-                }
-            }
-        )
-    )
+    config, store = home / "mcp.json", home / "loop.db"
+    server = {"command": ctxfold, "args": ["serve", "--caps", "core,browser", "--store", str(store)]}
+    config.write_text(json.dumps({"mcpServers": {"ctxfold": server}}))
     environment = {
         "HOME": str(home), "PATH": "/usr/bin:/bin", "ANTHROPIC_BASE_URL": f"http://127.0.0.1:{port}", "ANTHROPIC_API_KEY": "none",
         "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "DISABLE_AUTOUPDATER": "1",
     }  # fmt: skip
-    command = [
-        claude,
-        "-p",
-        "Get me to Paris.",
-        "--mcp-config",
-        str(config),
-        "--strict-mcp-config",
-        "--allowedTools",
-        "mcp__ctxfold",
-    ]
+    options = ["--mcp-config", str(config), "--strict-mcp-config", "--allowedTools", "mcp__ctxfold"]
+    command = [claude, "-p", "Get me to Paris.", *options]
     done = subprocess.run(command, cwd=home, env=environment, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     check(store)
@@ -158,9 +126,8 @@ def loop(claude: str, ctxfold: str, home: Path, port: int) -> str:
 def check(store: Path) -> None:
     """What the host sent the model, and what the store holds."""
     assert len(Model.seen) == len(Model.script), Model.seen
-    answers = {
-        f"{place} {tool}": seen for place, ((tool, _), seen) in enumerate(zip(Model.script, Model.seen, strict=True))
-    }
+    asked = [f"{place} {tool}" for place, (tool, _) in enumerate(Model.script)]
+    answers = dict(zip(asked, Model.seen, strict=True))
     assert "Trains to Paris" in answers["2 page_open"], answers
     assert "TGV 9299 | 84 EUR" in answers["3 page_read"], answers
     assert len(answers["2 page_open"]) < 4000

@@ -62,6 +62,9 @@ def test_a_long_result_is_bounded_and_recalled_byte_for_byte(host: Peer) -> None
     text = text_of(host.call("say", many=3000))
     assert count(text) <= 2000
     assert bool(whole(host, ref_in(text)) == words(3000))
+    for at in (5, 1_234, 2_998):
+        wanted = f"job_{at * 7919 % 100003:05d}"
+        assert f"line {at} of {wanted}" in text_of(host.call("recall", query=wanted))
 
 
 def test_small_results_and_other_requests_pass_as_they_are(host: Peer) -> None:
@@ -75,13 +78,6 @@ def test_our_tool_stands_behind_the_last_of_the_servers(host: Peer) -> None:
     assert [tool["name"] for tool in tools] == ["first", "say", "texts", "rows", "strict", "recall"]
     assert tools[1]["description"] == "né 記"
     assert tools[-1]["description"]
-
-
-def test_each_id_is_found_by_recall(host: Peer) -> None:
-    host.call("say", many=3000)
-    for at in (5, 1_234, 2_998):
-        wanted = f"job_{at * 7919 % 100003:05d}"
-        assert f"line {at} of {wanted}" in text_of(host.call("recall", query=wanted))
 
 
 def test_of_several_blocks_the_long_one_is_bounded_in_its_place(host: Peer) -> None:

@@ -9,15 +9,11 @@ import pytest
 from ctxfold import Session
 from ctxfold.config import Endpoint
 from ctxfold.errors import ModelUnavailable
-from ctxfold.models import Model, Reply, Request, Usage
+from ctxfold.models import Reply, Request, Usage
 from ctxfold.models.anthropic import AnthropicModel
-from ctxfold.models.deciders import Decided, Deciders
+from ctxfold.models.deciders import Deciders
 from ctxfold.models.deciders import register as intent
-from ctxfold.models.deciders.loop import decide, lease_of
-from ctxfold.models.deciders.register import ExtractQuestion
 from ctxfold.models.named import ScriptedModel
-from ctxfold.session.decide import ExtractionWanted
-from ctxfold.workspace import Extraction
 from tests.support.folders import strong_folder
 from tests.support.messages.server import Answer, Decide, MessagesServer, Words, in_turn
 from tests.support.sessions import events, prose, settled
@@ -74,7 +70,7 @@ async def test_a_models_plan_stands_over_the_wire_and_the_event_says_whose_it_is
         assert len(server.journal) == 1
     assert kept.notes == ()
     assert kept.usage.prompt > 0
-    assert planned(session) == [("model", "intent change: new words; written by claude-strong")]
+    assert planned(session) == [("model", "written by claude-strong")]
     assert "so far: The user wants order W-2003 refunded; it came broken." in settled(session)
     assert [item.text for item in session.intent.open] == [item["text"] for item in PLAN["todo"]]
 
@@ -104,17 +100,11 @@ async def test_evidence_is_held_against_the_log_and_a_claim_goes_back_once(sessi
     assert [(item.state, item.evidence) for item in session.intent.items] == [("done", ("s1.3",))]
 
 
-async def triggered(model: Model, session: Session) -> Decided[Extraction]:
-    """An extraction with a small budget."""
-    wanted = ExtractionWanted("total of W-2003", None, 200)
-    return await decide(model, lease_of(session), ExtractQuestion(model.name, wanted))
-
-
 async def test_lines_that_a_model_chose_stand_byte_for_byte(session: Session):
     fold_all(session)
     chosen = {"selections": [{"ref": "s1.3:2-3", "why": "the refund", "facts": ["W-2003", "W-7777"]}]}
     with MessagesServer(in_turn(Decide(chosen, name="extract"))) as server:
-        kept = await triggered(served(server), session)
+        kept = await Deciders(served(server)).extract(session, "total of W-2003", 200)
         asked = server.journal[0].body["messages"][-1]["content"][0]["text"]
     assert '2|  "order": "W-2003",' in asked
     assert kept.note == ""
@@ -226,11 +216,11 @@ async def test_a_log_too_long_for_one_request_is_read_for_lines_in_parts_whose_c
     assert (done.decider, done.note) == ("model", "")
     assert len(model.requests) > 1
     assert 1 < len(done.made.extracts) <= len(model.requests)
-    assert extracted(long_session) == [("model", "asked for; chosen by strong")]
+    assert extracted(long_session) == [("model", "chosen by strong")]
 
 
 async def test_parts_that_nobody_could_read_are_the_embedded_extractors(long_session: Session):
     model = ScriptedModel(*[ModelUnavailable("down")] * intent.PASSES, name="far")
     done = await Deciders(model).extract(long_session, "total of W-2005")
     assert (done.decider, done.note) == ("embedded", "far could not be asked: ModelUnavailable")
-    assert extracted(long_session) == [("embedded", f"asked for; {done.note}")]
+    assert extracted(long_session) == [("embedded", f"{done.note}")]
