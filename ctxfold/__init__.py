@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ctxfold.decisions.fold import FoldDirective as FoldDirective
     from ctxfold.decisions.fold import FoldSettings as FoldSettings
+    from ctxfold.decisions.memory import MemoryDue as MemoryDue
     from ctxfold.decisions.refactor import Refactored as Refactored
     from ctxfold.decisions.reply import Parsed as Parsed
     from ctxfold.decisions.reply import parse as parse
@@ -51,6 +52,7 @@ __version__ = "0.1.0"
 
 _NAMES = {
     "decisions.fold": "FoldDirective FoldSettings",
+    "decisions.memory": "MemoryDue",
     "decisions.refactor": "Refactored",
     "decisions.reply": "Parsed parse",
     "errors": "CtxfoldError",

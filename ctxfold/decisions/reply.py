@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -54,24 +54,6 @@ class _Context(_Form):
 
 
 @dataclass(frozen=True, slots=True)
-class Compliance:
-    """How well a model keeps to the form; counts of several replies add up.
-
-    Attributes:
-        replies: replies that were read.
-        folds: those with a fold that can be applied.
-        refused: those with a block that cannot be read or applied.
-    """
-
-    replies: int = 0
-    folds: int = 0
-    refused: int = 0
-
-    def __add__(self, other: Compliance) -> Compliance:
-        return Compliance(*map(sum, zip(astuple(self), astuple(other), strict=True)))
-
-
-@dataclass(frozen=True, slots=True)
 class Parsed:
     """A reply, read.
 
@@ -86,11 +68,6 @@ class Parsed:
     memory: MemoryParts | None = None
     text: str = ""
     reason: str | None = None
-
-    @property
-    def compliance(self) -> Compliance:
-        """What this reply adds to the counts."""
-        return Compliance(1, int(self.directive is not None), int(self.reason is not None))
 
 
 def parse(reply: str, workspace: Workspace) -> Parsed:

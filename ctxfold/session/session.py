@@ -18,6 +18,7 @@ from ctxfold.session.branches import Move, Topic, Wish, read_tree
 from ctxfold.session.commits import head_of, void_decision
 from ctxfold.session.decide import ExtractionWanted, RefactorWanted, Selections
 from ctxfold.session.handle import Handle, check
+from ctxfold.session.memory import consolidate, fill_view, fold_steps, put_memory
 from ctxfold.session.open import check_utf8, forget_pictures, keep_picture, open_handle
 from ctxfold.session.recall import Hit, Recalled, list_named, recall, search
 from ctxfold.session.record import NewRecord
@@ -142,7 +143,7 @@ class Session:
             summary = next((made for made, is_new in reversed(recorded) if is_new and made.is_summary), None)
             if summary is not None and summary.ref is not None:
                 memory, step, limit = Memory(report=summary.text), summary.ref.step, self._at.budget(tx)
-                decide.put_memory(tx, self._at, limit, memory, step, step, By("host", "compaction"))
+                put_memory(tx, self._at, limit, memory, step, step, By("host", "compaction"))
             return [made.ref for made, is_new in recorded if made.ref is not None and (is_new or known)]
 
     @check
@@ -214,7 +215,7 @@ class Session:
         first, last = (None if step is None else parse_step(step) for step in (first_step, last_step))
         directive = FoldDirective(summary=summary, first_step=first, last_step=last)
         with self._at.writing() as tx:
-            return decide.fold_steps(tx, self._at, directive, by)
+            return fold_steps(tx, self._at, directive, by)
 
     @check
     def consolidate(
@@ -236,7 +237,7 @@ class Session:
             if choose_batch(self._at.workspace, limit, self._at.settings) is None:
                 return ()
         with self._at.writing() as tx:
-            return decide.consolidate(tx, self._at, limit, by, None if memory is None else read_memory(memory), as_of)
+            return consolidate(tx, self._at, limit, by, None if memory is None else read_memory(memory), as_of)
 
     @check
     def remember(
@@ -257,7 +258,7 @@ class Session:
         written, last = read_memory(memory), self._at.noticed or None if upto is None else parse_step(upto)
         with self._at.writing() as tx:
             limit = self._limit(tx, budget, model).tokens
-            return decide.put_memory(tx, self._at, limit, written, last, self._at.seen, by)
+            return put_memory(tx, self._at, limit, written, last, self._at.seen, by)
 
     @check
     def find_due(self, budget: int | None = None, model: str | None = None) -> MemoryDue | None:
@@ -404,7 +405,7 @@ class Session:
             limit = self._limit(tx, budget, model)
             workspace = self._at.load_shown(tx, limit.tokens)
             if fill:
-                return decide.fill_view(tx, self._at, workspace, limit, self._read_calls)
+                return fill_view(tx, self._at, workspace, limit, self._read_calls)
         return render(workspace, limit, self._read_calls)
 
     @overload

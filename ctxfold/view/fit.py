@@ -31,8 +31,8 @@ _NAMES_SHARE = 0.05
 """The most that names of steps left out may cost, as a share of the cost of the steps."""
 _NAMES = (12, 4, 1)
 """How many names are tried."""
-_FIRST = ("wanted", "laid_down", "open", "next", "report", "state", "facts", "decided", "failed", "said")
-"""The parts of a memory in the order in which they get room."""
+_ACTING = ("wanted", "laid_down", "open", "next")
+"""The parts of a memory that get room first."""
 _ENDS = 0.35
 """The share of a view's budget from which its end is shortened."""
 _LATEST = 0.6
@@ -161,7 +161,7 @@ def shorten_memory(memory: Memory, room: int, query: Sequence[str]) -> Memory:
     does not fit keeps its best sentences.
     """
     kept: dict[str, str] = {}
-    for name in _FIRST:
+    for name in (*_ACTING, *(name for name in Memory.model_fields if name not in _ACTING)):
         text = getattr(memory, name)
         cost = count(text) + _SEAMS if text else 0
         if cost > room:

@@ -11,7 +11,6 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from ctxfold import FoldDirective, Parsed, Session, parse
-from ctxfold.decisions.reply import Compliance
 from ctxfold.workspace import By, MemoryParts
 from tests.support.sessions import add_steps, cover
 
@@ -86,7 +85,6 @@ def test_a_block_that_cannot_be_used_folds_nothing_and_says_what_to_write(sessio
     assert (parsed.directive, parsed.memory, parsed.text) == (None, None, "")
     assert why in (parsed.reason or ""), parsed.reason
     assert "\n" not in (parsed.reason or "")
-    assert parsed.compliance == Compliance(replies=1, refused=1)
     assert session.workspace == before
 
 
@@ -126,7 +124,6 @@ def test_a_fold_names_its_first_and_last_step(session: Session, reply: str, firs
     parsed = read(session, reply)
     assert parsed.directive is not None, parsed.reason
     assert (parsed.directive.first_step, parsed.directive.last_step) == (first, last)
-    assert parsed.compliance == Compliance(replies=1, folds=1)
     assert parsed.text == ""
 
 
@@ -190,7 +187,7 @@ def test_hostile_replies_are_read_in_linear_time(session: Session):
     )
     for reply in hostile:
         began = time.process_time()
-        assert read(session, reply).compliance.replies == 1
+        read(session, reply)
         assert time.process_time() - began < 5
 
 
@@ -219,7 +216,7 @@ def test_whatever_is_written_a_fold_that_comes_out_can_be_applied(session: Sessi
     before = session.workspace
     parsed = parse(reply, before)
     assert session.workspace == before
-    assert parsed.compliance.folds + parsed.compliance.refused <= 1
+    assert parsed.directive is None or parsed.reason is None
     wish = parsed.directive
     if wish is not None and len(wish.summary or "") < 200:
         session.fold(wish.summary, wish.first_step, wish.last_step, by=By("model"))
