@@ -187,15 +187,13 @@ def endpoint(provider: str = "anthropic", url: str | None = None, key: tuple[str
 
 def _check_url(url: str) -> str:
     """A web address without the slash at its end. Raises InputError: another address, or one with a password."""
-    try:
+    with suppress(ValueError):
         parts = urlsplit(url)
-    except ValueError:
-        parts = urlsplit("")
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise InputError(f"the endpoint {url!r} is not a web address: give it as http://HOST:PORT/v1")
-    if parts.username or parts.password:
-        raise InputError("an endpoint's address holds no key: name its variable with key_env, or set CTXFOLD_AGENT_KEY")
-    return url.rstrip("/")
+        if parts.username or parts.password:
+            raise InputError("an endpoint holds no key: name its variable with key_env, or set CTXFOLD_AGENT_KEY")
+        if parts.scheme in ("http", "https") and parts.hostname:
+            return url.rstrip("/")
+    raise InputError(f"the endpoint {url!r} is not a web address: give it as http://HOST:PORT/v1")
 
 
 Role = Literal["agent", "folder", "planner", "router", "reader"]
@@ -352,5 +350,4 @@ def _read_table(name: Literal["models", "fold"]) -> dict[str, Any]:
             raise InputError(f"[models] in {path} holds {wrong[0]!r}: {form}")
     if os.name == "posix" and mode & _READABLE_BY_OTHERS and any("key" in models.get(role, {}) for role in ROLES):
         raise InputError(f"the settings {path} hold a key that others can read: run `chmod 600` on it, or use key_env")
-    found: dict[str, Any] = tree.get(name, {})
-    return found
+    return dict(tree.get(name, {}))

@@ -2,5 +2,3 @@
 
 Nothing is imported here, so that `ctxfold --help` starts fast.
 """
-
-__all__: tuple[str, ...] = ()

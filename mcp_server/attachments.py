@@ -15,11 +15,12 @@ from mcp_types import Completion, CompletionArgument, CompletionContext, PromptR
 
 from ctxfold import Session
 from ctxfold.errors import InputError, RefError
+from ctxfold.prompts import prompt
 from ctxfold.text.words import counted
 from ctxfold.tokens import count
 from ctxfold.view.result import ToolResult, shorten_result
 from ctxfold.workspace import Block, RawStep, Tile, spans
-from mcp_server.prompts import fill_prompt, read_description
+from mcp_server.prompts import PROMPTS, read_description
 from mcp_server.sessions.pool import Pools, SessionPool, current_principal, get_pool
 
 _HANDOFF = 4000
@@ -91,16 +92,15 @@ def _frame_steps(name: str, opened: Session, steps: str) -> str:
         raise InputError("steps are given as 20..48, or one as 20")
     first, last = numbers[1], numbers[2] or numbers[1]
     where = f"s{first}" if first == last else f"s{first}-s{last}"
-    fill = partial(fill_prompt, f"briefings/{name}.text", session=opened.name, steps=where, first=first, last=last)
+    fill = partial(prompt, f"briefings/{name}.text", PROMPTS, session=opened.name, steps=where, first=first, last=last)
     room = opened.budget - count(fill(view=""))
     return fill(view=shorten_result(ToolResult(opened.recall(where).text, where), "", room).text)
 
 
 def _frame_view(name: str, opened: Session, budget: int) -> str:
     """Put a briefing's text around a view, within a budget."""
-    fill = partial(fill_prompt, f"briefings/{name}.text", session=opened.name, budget=budget)
-    view = opened.view(budget=budget - count(fill(view="", tokens=budget)), fill=True)
-    return fill(view=view.text, tokens=view.tokens)
+    fill = partial(prompt, f"briefings/{name}.text", PROMPTS, session=opened.name, budget=budget)
+    return fill(view=opened.view(budget=budget - count(fill(view="")), fill=True).text)
 
 
 ROOT = "ctxfold://sessions"

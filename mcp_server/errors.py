@@ -75,7 +75,7 @@ def write_example(tool: str, schema: Mapping[str, Any], place: Place = ()) -> st
 
     `schema`: the tool's arguments. Of the actions of a page, the one of the kind at the place is shown.
     """
-    examples, names, wanted = read_examples(), [*schema["properties"]], {*schema["required"], *place[:1]}
+    examples, names, wanted = read_examples(), [*schema["properties"]], {*schema.get("required", ()), *place[:1]}
     if len(wanted) == 1:
         wanted |= {*[name for name in names if name not in wanted][:1]}
     given = {name: examples.get(f"{tool}.{name}", examples.get(name)) for name in names if name in wanted}

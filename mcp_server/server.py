@@ -27,9 +27,10 @@ from pydantic import AnyHttpUrl, AnyUrl, BaseModel
 
 import ctxfold
 from ctxfold.errors import InputError
+from ctxfold.prompts import prompt
 from mcp_server.attachments import list_changed, make_briefings, serve_completion, serve_resources
 from mcp_server.errors import explain_error
-from mcp_server.prompts import fill_prompt
+from mcp_server.prompts import PROMPTS
 from mcp_server.sessions.pool import Pools, PrincipalBus, Subscribers
 from mcp_server.tools import CAPS, Caps, make_tools
 
@@ -155,9 +156,8 @@ def build_server(pools: Pools, tokens: TokenVerifier | None = None, caps: Collec
 
 
 def _write_instructions(caps: Collection[Caps]) -> str:
-    return "\n".join(
-        [fill_prompt("instructions"), *([fill_prompt("instructions_browser")] if "browser" in caps else [])]
-    )
+    names = ["instructions", *(["instructions_browser"] if "browser" in caps else [])]
+    return "\n".join(prompt(name, PROMPTS) for name in names)
 
 
 def _clean(tree: Any) -> Any:
@@ -174,7 +174,9 @@ def _clean(tree: Any) -> Any:
 
 
 def _clean_model(model: M) -> M:
-    """A result that JSON can carry."""
+    """A result that JSON can carry. A question to the user is the SDK's own."""
+    if isinstance(model, InputRequiredResult):
+        return model
     return type(model).model_validate(_clean(model.model_dump()), by_name=True)
 
 

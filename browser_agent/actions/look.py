@@ -17,7 +17,7 @@ from browser_agent.observation import Observation, OpenDialog, View
 from browser_agent.observation.capture import Capture, Structure, capture_page, flat_capture
 from browser_agent.observation.inline import UNSEEN, clean
 from browser_agent.observation.observe import list_controls, observe
-from browser_agent.observation.shorten import NOTHING_BEFORE, Before
+from browser_agent.observation.shorten import Interest
 
 _LOOKS = 3
 """So often a page is read anew if its document was replaced meanwhile."""
@@ -130,10 +130,10 @@ async def _show(window: Window, capture: Capture, how: Look) -> Sight:
     window.titles[window.page] = clean(window.settings.secrets.scrub(capture.structure.title))
     capture = replace(capture, tabs=window.list_tabs(), notes=_list_notes(window))
     capture = _scrub_capture(window.settings.secrets, capture)
-    most, before = window.settings.budget, _find_before(window, capture, how)
+    most, interest = window.settings.budget, _find_interest(window, capture, how)
 
     def show(room: int) -> Observation:
-        return observe(capture, view=how.view, need=how.need, budget=room, pages=most, before=before)
+        return observe(capture, view=how.view, interest=interest, budget=room, pages=most)
 
     seen = await asyncio.to_thread(show, most)
     window.remember(seen)
@@ -153,13 +153,13 @@ def _list_notes(window: Window) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _find_before(window: Window, capture: Capture, how: Look) -> Before:
-    """Return the lines that a reader who keeps earlier observations need not be shown again."""
+def _find_interest(window: Window, capture: Capture, how: Look) -> Interest:
+    """Return what a look is for, and the lines that a reader who keeps earlier observations need not be shown again."""
     if not window.settings.keeps:
-        return NOTHING_BEFORE
+        return Interest(how.need)
     earlier, known = how.earlier, window.furniture.find_known(capture.url)
     is_same = earlier is not None and _strip_query(earlier.url) == _strip_query(capture.url) and capture.dialog is None
-    return Before(earlier.lines or None if earlier is not None and is_same else None, known)
+    return Interest(how.need, earlier.lines or None if earlier is not None and is_same else None, known)
 
 
 def _strip_query(url: str) -> str:

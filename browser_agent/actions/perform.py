@@ -107,20 +107,12 @@ class _Call:
         window = self.window
         result, changed = await _do(window, action)
         if later and result.ok and isinstance(result.action, View):
-            result = await self._read(result, result.action)
+            kind, message = await self._look(self._plan_look(result.action), result.kind, result.message)
+            result = result.model_copy(update={"kind": kind, "message": message})
         self.results.append(result)
         self.moved = self.moved or changed
         stays = not self.moved or not later or _means_any_page(later[0])
         self.ended = not result.ok or not stays or window.spent > window.limits.call
-
-    async def _read(self, result: ActionResult, view: View) -> ActionResult:
-        """Return the result of an action that reads, with its observation."""
-
-        async def see() -> Done:
-            sight = self.sights[len(self.results)] = await look(self.window, self._plan_look(view))
-            return result.model_copy(update={"seen": sight.seen}), False
-
-        return (await _catch(self.window, result.action, see))[0]
 
     async def finish(self, skipped: int, whole: bool) -> Outcome:
         """Look at the page, and share the room of the answer among all looks."""
@@ -156,7 +148,7 @@ class _Call:
         return Look(view, self.need, earlier)
 
     async def _look(self, how: Look, kind: OutcomeKind, message: str) -> tuple[OutcomeKind, str]:
-        """Look at the page after the actions. Returns the kind and message of the call, as the page may be lost."""
+        """Look at the page now. Returns the kind and message given, or others if the page is lost or silent."""
         window, number = self.window, len(self.results)
         try:
             self.sights[number] = await look(window, how)

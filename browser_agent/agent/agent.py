@@ -13,7 +13,7 @@ from typing import Self
 
 import anyio.to_thread
 
-from browser_agent.agent.journal import CutOff, Journal, read_cut_off, read_start_address, recall_pages
+from browser_agent.agent.journal import CutOff, Journal, read_cut_off, read_start_address
 from browser_agent.agent.result import Hooks, RunResult, RunUsage, Safety, StepTaken
 from browser_agent.agent.run import Run, Terms
 from browser_agent.agent.script import ScriptFile, write_start
@@ -29,7 +29,7 @@ from browser_agent.agent.settings import (
 from browser_agent.browser.browser import Browser, trace
 from browser_agent.browser.process import Report
 from browser_agent.browser.window import Window
-from browser_agent.deciders import Decider, Evidence
+from browser_agent.deciders import Decider, Evidence, address
 from browser_agent.deciders.explorer import Explorer
 from browser_agent.deciders.model import ModelDecider, Schema, Shape
 from browser_agent.network.egress import Egress, check_start, origin_of
@@ -116,11 +116,7 @@ class BrowserAgent:
             raise InputError("a trace holds all that pages show, secrets too: leave out --trace or --secret")
 
     async def run(
-        self,
-        task: str,
-        start_url: str | None = None,
-        watching: Watching | None = None,
-        schema: Schema | None = None,
+        self, task: str, start_url: str | None = None, watching: Watching | None = None, schema: Schema | None = None
     ) -> RunResult:
         """Carry out one task.
 
@@ -252,8 +248,8 @@ class BrowserAgent:
             cut_off = await journal.do(read_cut_off) if resume else CutOff()
             begin = start_url or cut_off.address
             self._check_begin(begin)
-            pages = await journal.do(lambda session: recall_pages(session, begin)) if resume else []
             evidence = Evidence()
+            pages = [(page, ref) for page, ref in cut_off.pages if address(page.url) != address(begin or "")]
             for page, ref in pages:
                 evidence.add(page, ref)
             decider: Decider = Explorer(goal, [page for page, _ in pages], needs_model=shape is not None)

@@ -48,18 +48,21 @@ class CutOff:
         steps: steps taken since the user's last message.
         full: the page's whole snapshot after the last step; empty when that step has no results.
         ref: the snapshot's ref in the log.
+        pages: the newest pages seen, oldest first, each as it was seen last and with its snapshot's ref.
     """
 
     address: str | None = None
     steps: int = 0
     full: str = ""
     ref: str = ""
+    pages: Sequence[tuple[Observation, str]] = ()
 
 
 def read_cut_off(session: Session) -> CutOff:
     """Read from the log where the session's last run ended."""
-    where: str | None = None
+    newest: str | None = None
     last: list[Recalled] = []
+    pages: dict[str, tuple[Observation, str]] = {}
     steps = 0
     asked = False
     for step in range(session.tip, 0, -1):
@@ -68,28 +71,16 @@ def read_cut_off(session: Session) -> CutOff:
         kinds = [record.kind for record in records]
         steps += not asked and "call" in kinds
         asked |= "user" in kinds
-        where = where or _find_address(records)
-        if asked and where is not None:
+        where, page = _find_address(records), _find_page(records)
+        newest = newest or where
+        if where is not None and page is not None and address(where) not in pages:
+            pages[address(where)] = (from_log(where, page.text), page.ref)
+        if asked and len(pages) >= REMEMBERED:
             break
     kinds = [record.kind for record in last]
     page = _find_page(last) if kinds.count("result") == kinds.count("call") else None
-    return CutOff(where, steps) if page is None else CutOff(where, steps, page.text, page.ref)
-
-
-def recall_pages(session: Session, begin: str | None) -> list[tuple[Observation, str]]:
-    """Return the pages that earlier runs of a session saw last, oldest first, with the refs of their newest snapshots;
-    not the one at `begin`.
-    """
-    pages: dict[str, tuple[Observation, str]] = {}
-    for step in range(session.tip, 0, -1):
-        records = _read_records(session, step)
-        where, page = _find_address(records), _find_page(records)
-        if where is None or page is None or address(where) in (address(begin or ""), *pages):
-            continue
-        pages[address(where)] = (from_log(where, page.text), page.ref)
-        if len(pages) == REMEMBERED:
-            break
-    return list(reversed(pages.values()))
+    full, ref = (page.text, page.ref) if page is not None else ("", "")
+    return CutOff(newest, steps, full, ref, list(pages.values())[::-1])
 
 
 def read_start_address(session: Session) -> str | None:
@@ -216,7 +207,7 @@ class Journal:
             due = await self.do(lambda session: session.find_due(self._budget, self._model))
             now = now if due is None else f"{now} {due.describe('decide')}"
         view, workspace, tip = await self.do(render)
-        return Situation(view, page, now, tip, steps_left, workspace, view.stable), maintained
+        return Situation(view, page, now, tip, steps_left, workspace), maintained
 
     async def keep(self, decided: DecidedStep) -> str:
         """Apply a decision's memory, fold, to-do and recalled lines, and keep the model's refused replies. Returns why

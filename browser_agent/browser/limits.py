@@ -79,7 +79,8 @@ async def measure_pace() -> float:
     The load counts as well as the measured work: a browser is several processes, and they wait for each other.
     """
     taken = await asyncio.to_thread(_work)
-    return min(_SLOWEST, max(1.0, taken / _QUIET, _load()))
+    load = os.getloadavg()[0] / (os.cpu_count() or 1) if hasattr(os, "getloadavg") else 0.0
+    return min(_SLOWEST, max(1.0, taken / _QUIET, load))
 
 
 def _work() -> float:
@@ -90,13 +91,6 @@ def _work() -> float:
         zlib.compress(_WORK, 6)
         times.append(time.perf_counter() - begun)
     return statistics.median(times)
-
-
-def _load() -> float:
-    """Return how many processes wait for each processor; 0 if the system does not say."""
-    if not hasattr(os, "getloadavg"):
-        return 0.0
-    return os.getloadavg()[0] / (os.cpu_count() or 1)
 
 
 @dataclass(frozen=True, slots=True)

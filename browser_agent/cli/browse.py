@@ -36,11 +36,7 @@ _file = click.Path(dir_okay=False, path_type=Path)
 
 @click.command()
 @click.argument("task", required=False, default="")
-@click.option(
-    "--start-url",
-    metavar="URL",
-    help="The page to begin on. The explorer needs one.",
-)
+@click.option("--start-url", metavar="URL", help="The page to begin on. The explorer needs one.")
 @click.option(
     "--model",
     metavar="NAME",

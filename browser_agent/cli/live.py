@@ -12,7 +12,6 @@ from typing import Self
 import anyio.to_thread
 import click
 from rich.console import Console
-from rich.table import Column, Table
 from rich.text import Text
 
 from browser_agent.agent.result import RunResult, StepTaken
@@ -44,7 +43,7 @@ class Live:
         """Print a line for a step, and another for its note."""
         self.steps += taken.ok
         if not self.quiet:
-            self._console.print(_as_row(taken), style="" if taken.ok else "yellow")
+            self._console.print(_format_step(taken, self._console.width), style="" if taken.ok else "yellow")
         if taken.note:
             self._print(INDENT * 2 + escape_controls(taken.note), "yellow")
         self._show_status(f"step {taken.step + 1} …")
@@ -79,20 +78,14 @@ class Live:
         self._console.print(Text(text, style=style), soft_wrap=True)
 
 
-def _as_row(taken: StepTaken) -> Table:
+def _format_step(taken: StepTaken, width: int) -> Text:
     """Format a step as one line: number, actions, resulting page, tokens of the view and budget."""
-    budget = f"{taken.budget:,}"
-    row = Table.grid(
-        Column(width=4, justify="right"),
-        Column(ratio=3, no_wrap=True),
-        Column(ratio=2, no_wrap=True),
-        Column(width=2 * len(budget) + 5, justify="right", no_wrap=True),
-        padding=(0, 1),
-        expand=True,
-    )
+    tokens = f" {taken.view_tokens:,}/{taken.budget:,} tok"
     did, led = (Text(escape_controls(" ".join(text.split()))) for text in (taken.did, taken.title or taken.url))
-    row.add_row(str(taken.step), did, led, f"{taken.view_tokens:,}/{budget} tok")
-    return row
+    room = width - len(tokens) - len("1234 ")
+    did.truncate(room * 3 // 5, overflow="ellipsis", pad=True)
+    led.truncate(room - room * 3 // 5 - 1, overflow="ellipsis", pad=True)
+    return Text.assemble(f"{taken.step:>4} ", did, " ", led, tokens)
 
 
 def print_result(result: RunResult, as_json: bool) -> None:

@@ -236,7 +236,6 @@ class Situation:
         tip: the last step recorded, 0 before the first.
         steps_left: how many decisions the limits leave, this one included.
         workspace: the workspace that the view was rendered from.
-        stable: how many leading blocks of the view the next request is expected to keep.
     """
 
     view: View
@@ -245,7 +244,6 @@ class Situation:
     tip: int
     steps_left: int
     workspace: Workspace = field(default_factory=Workspace)
-    stable: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -178,7 +178,7 @@ class ModelDecider:
             system=self._write_system(),
             messages=[*situation.view.messages, closing],
             tool=self._tool,
-            stable=situation.stable,
+            stable=situation.view.stable,
         )
         try:
             decision = await ask(

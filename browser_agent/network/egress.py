@@ -79,11 +79,8 @@ class Egress:
             return "private"  # a name may lead anywhere, so the address itself must have been named
         if (name, port) in self.origins or is_public(address):
             return "allowed"
-        return "allowed" if self._is_listed(name, port) else "private"
-
-    def _is_listed(self, name: str, port: int) -> bool:
-        """Return whether this very host was listed: then it is allowed wherever it is."""
-        return any(name == domain and only in {None, port} for domain, only in self.domains)
+        is_listed_itself = any(name == domain and only in {None, port} for domain, only in self.domains)
+        return "allowed" if is_listed_itself else "private"
 
 
 def origin_of(url: str) -> tuple[str, int] | None:

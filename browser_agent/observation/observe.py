@@ -37,8 +37,7 @@ from browser_agent.observation.inline import (
 )
 from browser_agent.observation.rows import extract, format_extracted
 from browser_agent.observation.shorten import (
-    NOTHING_BEFORE,
-    Before,
+    NO_INTEREST,
     Interest,
     describe_changes,
     find_own,
@@ -64,21 +63,20 @@ def observe(
     capture: Capture,
     *,
     view: View | None = None,
-    need: str = "",
+    interest: Interest = NO_INTEREST,
     budget: int = BUDGET,
     pages: int = 0,
-    before: Before = NOTHING_BEFORE,
 ) -> Observation:
     """Make an observation of a page.
 
     Args:
         capture: the page at one moment.
         view: what to show of it; None shows what matters.
-        need: words of the task; parts that have them come first.
+        interest: words of the task, whose parts come first; and the lines that its reader has seen: only their changes
+            are shown if that is shorter.
         budget: the most o200k tokens of the text.
         pages: the budget by which the pages of the whole are counted, so that a page's number holds if less room is
             left; 0 for `budget`.
-        before: the lines that its reader has seen: if that is shorter, only changes are shown.
 
     Returns:
         The observation. Its text never costs more than `budget`. The parts left out can be had by page, by ref or by
@@ -92,7 +90,7 @@ def observe(
     room = max(_LEAST, budget - count(heading) - (_STATUS if view is None or isinstance(view, Read) else 0))
     page_room = max(_LEAST, (pages or budget) - count(heading) - _STATUS)
     read = _PageRead(capture, root, lines, shown_as, room, page_room)
-    shown, about = _show(read, view, Interest(need, capture.structure.shown, before))
+    shown, about = _show(read, view, replace(interest, shown=capture.structure.shown))
     status = _write_status(about, len(lines), view)
     text = head("\n".join(filter(None, (heading, status, *shown))), budget)
     return Observation(
@@ -137,8 +135,7 @@ class _PageRead(NamedTuple):
 def _show(read: _PageRead, view: View | None, interest: Interest) -> _Shown:
     """Show a view of a page."""
     capture, root, lines, shown_as, room, page_room = read
-    before = interest.before
-    own = find_own(lines, before.known)
+    own = find_own(lines, interest.known)
     part = [shown_as[place] for place in own]
     whole = paginate(part, page_room)
     about: dict[str, Any] = {"pages": len(whole.pages)}
@@ -146,9 +143,9 @@ def _show(read: _PageRead, view: View | None, interest: Interest) -> _Shown:
         case Read(ref=None):
             left = len(lines) - len(own)
             note = f"(left out: {counted(left, 'line')} around this page that others of the site show too)"
-            return _read(read, view.page, part, (note,) if left else (), before)
+            return _read(read, view.page, part, (note,) if left else (), interest.lines)
         case Read(ref=ref):
-            return _read(read, view.page, blocks_under(shown_as, ref) or _blocks_of(root, ref), (), before)
+            return _read(read, view.page, blocks_under(shown_as, ref) or _blocks_of(root, ref), (), interest.lines)
         case Find(query=query):
             return find(lines, shown_as, query, room), about | {"view": "find"}
         case ExtractValues(wanted=dict() as schema):
@@ -156,7 +153,7 @@ def _show(read: _PageRead, view: View | None, interest: Interest) -> _Shown:
             return format_extracted(extracted, room, capture.url), about | {"view": "extract", "extracted": extracted}
         case _:
             shown, is_cut = prune(lines, interest, room, lambda place: whole.page_of(place, own))
-            changes = describe_changes(lines, before.lines) if before.lines is not None else None
+            changes = describe_changes(lines, interest.lines) if interest.lines is not None else None
             if changes is not None and _cost(changes) <= _cost(shown):
                 return changes, about | {"view": "change"}
             return shown, about | {"is_cut": is_cut}
@@ -308,14 +305,16 @@ def _split_text(text: str, most: int) -> Iterator[str]:
         text = text[len(part) :].lstrip()
 
 
-def _read(read: _PageRead, page: int, part: Sequence[Block], note: tuple[str, ...], before: Before) -> _Shown:
+def _read(
+    read: _PageRead, page: int, part: Sequence[Block], note: tuple[str, ...], known: frozenset[str] | None
+) -> _Shown:
     """Show one page of a part, or its changes if they are shorter; as many lines as fit the room."""
     whole = paginate(part, read.page_room)
     number = min(page, len(whole.pages))
     lines, kind = (*note, *whole.pages[number - 1]), "read"
-    if before.lines is not None:
+    if known is not None:
         start, after = (*whole.starts, len(part))[number - 1 : number + 1]
-        changes = describe_changes(read.lines, before.lines, part[start : max(start + 1, after)])
+        changes = describe_changes(read.lines, known, part[start : max(start + 1, after)])
         lines, kind = (changes, "change") if _cost(changes) <= _cost(lines) else (lines, kind)
     fits = _fit_lines(lines, read.room)
     if len(fits) < len(lines):

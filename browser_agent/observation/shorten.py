@@ -25,19 +25,23 @@ _MOST_LINES = 4_000
 
 
 @dataclass(frozen=True, slots=True)
-class Before:
-    """The lines that the reader of an observation has seen.
+class Interest:
+    """What the reader of a page wants to see, and has seen.
 
     Attributes:
+        need: words of the task.
         lines: the lines of this page at the last look; None if there was none.
         known: the menu lines that other pages of the site share with it.
+        shown: starts of the lines on screen after a scroll.
     """
 
+    need: str = ""
     lines: frozenset[str] | None = None
     known: frozenset[str] = frozenset()
+    shown: tuple[str, ...] = ()
 
 
-NOTHING_BEFORE = Before()
+NO_INTEREST = Interest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,17 +185,6 @@ the first rows of the main table, for a control, and for the first block of the 
 _NO_WORDS = re.compile(REF.pattern + r"|\b(?:button|link|checkbox|textbox)\b|[\W_]+")
 
 
-@dataclass(frozen=True, slots=True)
-class Interest:
-    """The purpose of a look: the `need` in words, starts of the lines `shown` on screen after a scroll, the lines seen
-    `before`.
-    """
-
-    need: str = ""
-    shown: tuple[str, ...] = ()
-    before: Before = NOTHING_BEFORE
-
-
 Pruned = tuple[tuple[str, ...], bool]
 """The lines of a page to show, and whether any stretch of it is cut."""
 
@@ -244,7 +237,7 @@ def _count_points(
 ) -> list[float | None]:
     """Return what each block is worth to a reader; None for one that was shown before, on this page or on others."""
     starts = tuple(start for start in (_strip_words(line)[:_START] for line in interest.shown) if start)
-    known, lines = interest.before.known, interest.before.lines
+    known, lines = interest.known, interest.lines
     menu = name_menu_lines(blocks)
     points: list[float | None] = []
     bars: set[str] = set()

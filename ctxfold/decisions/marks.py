@@ -48,6 +48,8 @@ _JOINTS = re.compile(r"(,(?!\d{3}(?!\d))|[=&+×–—|]|\.\.+|:(?=\D)|(?<=\D):|@
 _AMOUNT = re.compile(r"\D?\d[\d.,:]*%?")
 _RANGE = re.compile(rf"{_AMOUNT.pattern}-(?:{_AMOUNT.pattern}|[a-z]+(?:-[a-z]+)*)")
 """`12-40`, `07:00-10:00` or `14-day`."""
+_VERSION = re.compile(r"v?\d+(?:\.\d+)+")
+"""`v1.2.3` or `1.2.3`, which mean the same."""
 _PAIR = re.compile(r"([A-Z]\w*)\.(\w+)|(\w+)\.(\w*_\w*|[a-z]\w*[A-Z]\w*)|(\d[\d.,]*)([A-Za-z]{2,})")
 """`Class.method` or `module.some_function`, unlike a file name; or `15.1GB`. The log may hold both parts apart."""
 
@@ -100,9 +102,8 @@ class LogEvidence:
             return True
         value = normalize("NFKC", value).lower()
         singular = value.removesuffix("s") if len(value) > _LEAST else value
-        if any(
-            _has_token(self._text, form, _JOINED) for form in {value, singular, value.lstrip("v"), f"v{value}"} - {""}
-        ):
+        versions = {value.removeprefix("v"), f"v{value}"} if _VERSION.fullmatch(value) else set[str]()
+        if any(_has_token(self._text, form, _JOINED) for form in {value, singular} | versions):
             return True
         simple = _simplify(value)
         return (simple != value or len(simple) >= _LEAST) and _has_token(self._simple, simple, _JOINED | {"."})

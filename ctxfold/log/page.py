@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain, groupby
 from typing import Any
 
 _STATES = re.compile(r" \[([a-z-]+)(?:=([^\]]*))?\]")
@@ -173,18 +174,17 @@ def _is_node(line: str) -> bool:
 
 
 def _blocks(nodes: Sequence[Node]) -> Iterator[str]:
-    """Nodes as lines of text, what goes on in a line joined."""
-    running: list[str] = []
-    for node in nodes:
-        if node.role in _INLINE and all(child.role in _INLINE for child in node.children):
-            running += filter(None, [_inline(node)])
-            continue
-        if running:
-            yield " ".join(running)
-            running = []
-        yield from _block(node)
-    if running:
-        yield " ".join(running)
+    """Nodes as lines of text; neighbours that go on in a line are joined."""
+    for is_inline, group in groupby(nodes, _is_inline):
+        if not is_inline:
+            yield from chain.from_iterable(map(_block, group))
+        elif words := list(filter(None, map(_inline, group))):
+            yield " ".join(words)
+
+
+def _is_inline(node: Node) -> bool:
+    """Whether a node goes on in the line of its neighbours."""
+    return node.role in _INLINE and all(child.role in _INLINE for child in node.children)
 
 
 def _block(node: Node) -> Iterator[str]:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import heapq
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Sequence
+from itertools import accumulate
 
 from ctxfold.select.pieces import Piece, pieces_of_prose
 from ctxfold.select.score import LOG, PAGE, Weights, Worth, score
@@ -91,11 +93,10 @@ class Choice:
             spare = room - cost(self.order)
             if spare <= _NEAR * room or not self.fill(self.spent + spare):
                 break
-        end = len(self.order)
-        while end and (excess := cost(self.order[:end]) - room) > 0:
-            while end and excess > 0:
-                end -= 1
-                excess -= self._pieces[self.order[end]].tokens
+        sums = [*accumulate(self._pieces[place].tokens for place in self.order)]
+        end = len(sums)
+        while end and (tokens := cost(self.order[:end])) > room:
+            end = min(end - 1, bisect_right(sums, sums[end - 1] * room / tokens))
         return self.order[:end]
 
     def fill(self, budget: int, among: Iterable[int] | None = None) -> bool:

@@ -15,10 +15,11 @@ from ctxfold.config import default_store
 from ctxfold.errors import InputError
 from ctxfold.messages.files import Transcript
 from ctxfold.messages.hosts import HOSTS, name_conversation, read_hook_call
+from ctxfold.prompts import prompt
 from ctxfold.text.secrets import without_keys
 from ctxfold.tokens import MIN_BUDGET, count
 from ctxfold.view.result import LEAST, NOWHERE, ToolResult, shorten_result
-from mcp_server.prompts import fill_prompt
+from mcp_server.prompts import PROMPTS
 
 BUDGET = 2_000
 """o200k tokens that a result may cost."""
@@ -136,7 +137,7 @@ def answer_event(arguments: list[str], raw: bytes, conversations: Conversations)
                 return "" if shorter is None else json.dumps(forms.replace(shorter))
             case "PreCompact" if forms.join_summary is not None:
                 view = session.view(_SUMMARY_BUDGET).text
-                return forms.join_summary(fill_prompt("hooks/before", session=session.name, view=view))
+                return forms.join_summary(prompt("hooks/before", PROMPTS, session=session.name, view=view))
             case "SessionStart" if event.payload.get("source") == "compact":
                 texts = split_view(session, *forms.parts)
             case "SessionStart" if event.payload.get("prompt_cache_likely_expired") is True and part == 1:
@@ -164,7 +165,7 @@ def bound_result(session: Session, call: Call, answer: Any) -> Any | None:
         full, shown = json.dumps(answer, ensure_ascii=False), json.dumps(bodies, ensure_ascii=False)
     items = (call, Result(call.id, full, shown=shown))
     ref = str(session.record([Message("assistant", items, call.id)], known=True)[-1])
-    note = fill_prompt("hooks/replaced", session=session.name, ref=ref)
+    note = prompt("hooks/replaced", PROMPTS, session=session.name, ref=ref)
     return _replace_texts(answer, {text: f"{short.at(ref).text}\n{note}" for text, short in shorter.items()})
 
 
@@ -203,9 +204,9 @@ def split_view(session: Session, parts: int, size: int) -> list[str]:
         budget = budget * most // len(text) - MIN_BUDGET // 8
         text = session.view(max(budget, MIN_BUDGET), fill=True).text
     names = "\n".join(session.list_named(text, int(room * _NAMED_SHARE)))
-    pieces = _split_lines(f"{text}\n{fill_prompt('hooks/named', names=names)}" if names else text, size)[:parts]
+    pieces = _split_lines(f"{text}\n{prompt('hooks/named', PROMPTS, names=names)}" if names else text, size)[:parts]
     return [
-        fill_prompt("hooks/after", part=number, parts=len(pieces), session=session.name, text=piece)
+        prompt("hooks/after", PROMPTS, part=number, parts=len(pieces), session=session.name, text=piece)
         for number, piece in enumerate(pieces, 1)
     ]
 
@@ -224,7 +225,7 @@ def _split_lines(text: str, size: int) -> list[str]:
 def _describe_idle(session: Session, tokens: object) -> str:
     """Tell the user that the host's cache has expired, so that the next turn pays for the whole history again."""
     size = f"{tokens:,} tokens" if isinstance(tokens, int) else "this conversation"
-    return fill_prompt("hooks/idle", session=session.name, size=size)
+    return prompt("hooks/idle", PROMPTS, session=session.name, size=size)
 
 
 def _read_event(host: str, raw: bytes) -> HookEvent:

@@ -11,9 +11,12 @@ import json
 import re
 from dataclasses import dataclass
 from importlib.resources import files
-from string import Template
 from typing import Any
 
+from ctxfold.prompts import prompt
+
+PROMPTS = __name__
+"""Where `ctxfold.prompts.prompt` finds these texts."""
 _ARGUMENT = re.compile(r"^## +(\w+)\n", re.MULTILINE)
 
 
@@ -26,15 +29,9 @@ class Description:
     arguments: dict[str, str]
 
 
-def fill_prompt(name: str, **blanks: object) -> str:
-    """The text of one file with its blanks filled. Raises FileNotFoundError: unknown; KeyError: a blank stays open."""
-    text = files(__name__).joinpath(f"{name}.md").read_text(encoding="utf-8")
-    return Template(text).substitute(blanks).strip()
-
-
 def read_description(name: str) -> Description:
     """Read the words for one thing. Raises FileNotFoundError: unknown; ValueError: its file has no title."""
-    head, *sections = _ARGUMENT.split(fill_prompt(name))
+    head, *sections = _ARGUMENT.split(prompt(name, PROMPTS))
     title, _, description = head.partition("\n")
     if not title.startswith("# "):
         raise ValueError(f"{name}.md: begin with a # title")

@@ -11,7 +11,8 @@ from mcp_types import CallToolResult, TextContent
 from pydantic import AfterValidator, BaseModel, Field, TypeAdapter
 
 from browser_agent.observation.inline import clean, cut
-from mcp_server.prompts import fill_prompt
+from ctxfold.prompts import prompt
+from mcp_server.prompts import PROMPTS
 from mcp_server.sessions.pool import Pools, SessionPool, get_pool
 from mcp_server.tools.results import format_page, format_run, list_notices, report_progress
 
@@ -73,7 +74,7 @@ def _ask_user(asked: Asked | None, ctx: Context[Pools], question: str = "questio
     if asked is None or not _can_ask(ctx):
         return Yes(go_on=asked is None)
     where = cut(clean(asked.url), _MAX_URL)
-    return Elicit(fill_prompt(question, did=cut(clean(asked.did), _MAX_DEED), where=where), Yes)
+    return Elicit(prompt(question, PROMPTS, did=cut(clean(asked.did), _MAX_DEED), where=where), Yes)
 
 
 async def browse(

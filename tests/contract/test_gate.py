@@ -58,13 +58,6 @@ def test_a_summary_may_use_the_reading_form_of_a_page(session: Session) -> None:
     assert session.fold("The price is 1245 EUR.", step, step).marks == ()
 
 
-def test_what_a_summary_leaves_out_is_named_behind_it(session: Session) -> None:
-    look_up(session, 4)
-    tile = session.fold("Flights were looked up.", 1, 4)
-    assert "HAT007" in tile.text
-    assert tile.tokens < 250
-
-
 def test_a_step_that_shows_nothing_yet_is_not_folded(session: Session) -> None:
     session.record_turn(user="Please go on.")
     session.record_reply("I do.")

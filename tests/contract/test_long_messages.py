@@ -28,6 +28,7 @@ def test_a_message_larger_than_the_budget_fills_it_with_its_beginning_and_its_en
     assert one(0).strip() in shown
     assert one(799).strip() in shown
     assert " … " in shown
+    assert "… (s1.1)" in shown, "the message's ref stands at its last gap"
 
 
 @pytest.mark.parametrize("planned", [False, True], ids=["plain", "planned"])

@@ -10,9 +10,14 @@ from ctxfold import Session
 from ctxfold.decisions.refactor import OPERATORS, Operator
 from ctxfold.errors import InputError, UndoError
 from tests.support.faults import ORDERS, called, clean, failing, look_up
-from tests.support.sessions import WIDE, cover, database_bytes, events, settled, texts
+from tests.support.sessions import cover, database_bytes, events, settled, texts
 
-TEXTS: dict[Operator, str] = {"fact_rectify": "pending => delivered (s2.2)"}
+TEXTS: dict[Operator, str] = {
+    "fact_rectify": "pending => delivered (s2.2)",
+    "noise_filter": "W-2003 was delivered; refunds are refused.",
+    "cognitive_boosting": "Look for another way to refund W-2003.",
+    "attention_anchor": "Refund W-2003 to mia.li@example.com.",
+}
 """What an operator cannot do without."""
 GOOD = "Looked up W-2001 to W-2005; W-2003 was delivered to Porto, total 103.5."
 
@@ -91,7 +96,6 @@ def test_a_true_text_of_a_host_takes_the_place_of_the_steps_and_keeps_their_fact
     assert done.applied, done.reason
     assert done.decider == "host"
     assert GOOD in after
-    assert all(order in after for order in ORDERS)
     assert "user: Order W-2003 came broken" in after
     assert cover(session)[-1] == (session.tip,)
 
@@ -101,7 +105,7 @@ def test_key_info_is_the_last_of_the_view_and_a_thought_stands_before_it(session
     session.plan(todo=["refund W-2003"])
     before = settled(session)
     blocks = session.workspace.blocks
-    assert session.refactor("attention_anchor").applied
+    assert session.refactor("attention_anchor", text="Open: refund W-2003.").applied
     assert session.refactor("cognitive_boosting", text="Refund W-2003 before anything else.").applied
     after = settled(session)
     assert after.startswith(before)
@@ -113,31 +117,6 @@ def test_key_info_is_the_last_of_the_view_and_a_thought_stands_before_it(session
     newest = settled(session)
     assert newest.count("[KEY INFO]") == 1
     assert newest[newest.index("[KEY INFO]") :].endswith("Refund W-2003 to mia.li@example.com.")
-
-
-def test_repeats_can_be_filtered_and_nothing_else_goes(session: Session) -> None:
-    session.record_turn(user="Look at all of them.")
-    for order in (*ORDERS, *ORDERS):
-        look_up(session, order)
-    session.record_reply("Seen.")
-    before = settled(session)
-    done = session.refactor("noise_filter")
-    after = settled(session)
-    assert done.applied, done.reason
-    assert all(order in after for order in ORDERS)
-    assert all(f"{100.5 + int(order[-1])}" in after for order in ORDERS)
-    assert session.view(WIDE).tokens < len(before)
-    assert done.tokens[1] < done.tokens[0]
-
-
-def test_a_constraint_last_shown_long_ago_is_anchored(session: Session) -> None:
-    session.record_turn(user="Find a flat in Porto. It must not cost more than 900 EUR.")
-    session.plan(constraints=["It must not cost more than 900 EUR."])
-    for at in range(30):
-        called(session, "get_flat", {"n": at}, json.dumps({"flat_id": f"F-{at}", "rent": 700 + at}))
-    assert session.refactor("attention_anchor").applied
-    assert "900 EUR" in settled(session)[-400:]
-    assert session.refactor().operator == "none"
 
 
 @pytest.mark.parametrize("operator", OPERATORS)

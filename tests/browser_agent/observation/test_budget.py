@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from browser_agent.observation import Find, Observation, OpenDialog, Read, TabInfo, View
 from browser_agent.observation.capture import Capture, Structure
 from browser_agent.observation.observe import observe
+from browser_agent.observation.shorten import Interest
 from ctxfold.tokens import count
 from tests.browser_agent.reading import interactive
 
@@ -96,7 +97,7 @@ def _seen(
     yaml: str, view: View | None, budget: int, need: str = "", title: str = "Title", hidden: tuple[str, ...] = ()
 ) -> Observation:
     structure = Structure(title=title, hidden=tuple((text,) for text in hidden))
-    return observe(Capture("http://host/path", 200, yaml, structure), view=view, need=need, budget=budget)
+    return observe(Capture("http://host/path", 200, yaml, structure), view=view, interest=Interest(need), budget=budget)
 
 
 @settings(max_examples=120, deadline=None)

@@ -5,6 +5,7 @@ import pytest
 from browser_agent.observation import Find, Observation, Read, View
 from browser_agent.observation.capture import Capture, Structure
 from browser_agent.observation.observe import observe
+from browser_agent.observation.shorten import Interest
 from ctxfold.tokens import count
 
 pytestmark = pytest.mark.anyio
@@ -41,7 +42,7 @@ def table(rows: int) -> str:
 
 def page(yaml: str, view: View, budget: int = 900, pages: int = 0, need: str = "") -> Observation:
     capture = Capture(URL, 200, yaml, Structure(title="Town"))
-    return observe(capture, view=view, budget=budget, pages=pages, need=need)
+    return observe(capture, view=view, budget=budget, pages=pages, interest=Interest(need))
 
 
 def found(yaml: str, query: str, budget: int = 900) -> str:

@@ -64,17 +64,11 @@ def shown(text: str) -> list[str]:
 
 
 @given(SOURCE)
-def test_the_lines_of_json_are_its_tokens_as_they_are_spelled_on_as_many_lines_as_any_indented_form(text: str) -> None:
+def test_the_lines_of_json_are_its_tokens_as_spelled_where_the_usual_indented_form_has_them(text: str) -> None:
     lines = line_form(text)
     assert tokens("\n".join(lines)) == shown(text)
-    assert len(lines) == len(json.dumps(json.loads(text), indent=1).split("\n"))
-
-
-@given(SOURCE)
-def test_a_line_holds_what_the_usual_indented_form_holds_there(text: str) -> None:
-    """A range that was noted before lines kept their spelling names the same place."""
     usual = json.dumps(json.loads(text), ensure_ascii=False, indent=1).split("\n")
-    for line, other in zip(line_form(text), usual, strict=True):
+    for line, other in zip(lines, usual, strict=True):
         assert len(line) - len(line.lstrip()) == len(other) - len(other.lstrip())
         assert values(line) == values(other)
 
