@@ -83,10 +83,10 @@ def describe_event(tx: Reading, session: int, row: EventRow, *, holds: bool) -> 
 
 _ABOUT = {
     "arrived": "result of s{step}",
-    "folded": "the fold of {spans} into b{tile}",
+    "folded": "the fold{of_steps} into b{tile}",
     "moved": "the move to {name}",
     "renamed": "the renaming of {was_name} to {name}",
-    "refactored": "the refactoring {operator} of {spans}",
+    "refactored": "the refactoring {operator}{of_steps}",
     "noted": "{slot}: {text}",
     "redacted": "{records} records, {bytes} bytes blanked",
 }
@@ -112,8 +112,8 @@ def _describe(tx: Reading, session: int, kind: str, payload: dict[str, Any]) -> 
             about = "" if target is None else _describe(tx, session, target.kind, json.loads(target.json))
             return f"{payload['by']} of {about}" if about else str(payload["by"])
         case _:
-            steps = spans(payload.get("steps", ())) or "no step"
-            return _shorten(_ABOUT.get(kind, "").format(**payload | {"spans": steps}))
+            steps = payload.get("steps", ())
+            return _shorten(_ABOUT.get(kind, "").format(**payload, of_steps=f" of {spans(steps)}" if steps else ""))
 
 
 def sum_up(texts: Sequence[tuple[str, str]]) -> str:
