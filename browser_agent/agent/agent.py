@@ -1,11 +1,9 @@
-"""`BrowserAgent`: opens a browser and a session and carries tasks out, one, several side by side, or as a stream of
-steps.
-"""
+"""`BrowserAgent`: opens a browser and a session and carries tasks out, one or several side by side."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import Iterable
 from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 from types import TracebackType
@@ -14,7 +12,7 @@ from typing import Self
 import anyio.to_thread
 
 from browser_agent.agent.journal import CutOff, Journal, read_cut_off, read_start_address
-from browser_agent.agent.result import Hooks, RunResult, RunUsage, Safety, StepTaken
+from browser_agent.agent.result import RunResult, RunUsage, Safety
 from browser_agent.agent.run import Run, Terms
 from browser_agent.agent.script import ScriptFile, write_start
 from browser_agent.agent.settings import (
@@ -125,8 +123,7 @@ class BrowserAgent:
             start_url: the page to begin on. The explorer needs one; a model may find its own.
             watching: functions that are called at each step.
             schema: the form of the answer, as a JSON schema or a pydantic model; None for words. The result's `data`
-                then has
-                this form, and `answer` is the same as JSON.
+                then has this form, and `answer` is the same as JSON.
 
         Returns:
             The result, also of a run that finds nothing or reaches a limit.
@@ -140,32 +137,6 @@ class BrowserAgent:
             StoreError: the session cannot be written.
         """
         return await self._carry_out(task, start_url, watching or Watching(), schema)
-
-    async def stream(
-        self, task: str, start_url: str | None = None, hooks: Hooks | None = None, schema: Schema | None = None
-    ) -> AsyncIterator[StepTaken | RunResult]:
-        """Carry out one task, and yield each step when it is done, then the result. Closing the iterator ends the run.
-
-        Args:
-            task: the task in words.
-            start_url: the page to begin on.
-            hooks: functions that may refuse decisions and actions.
-            schema: the form of the answer.
-
-        Raises:
-            CtxfoldError: as `run` does.
-        """
-        steps = asyncio.Queue[StepTaken | None]()
-        watching = Watching(step=steps.put_nowait, hooks=hooks or Hooks())
-        running = asyncio.ensure_future(self.run(task, start_url, watching, schema))
-        running.add_done_callback(lambda _: steps.put_nowait(None))
-        try:
-            while (taken := await steps.get()) is not None:
-                yield taken
-            yield await running
-        finally:
-            running.cancel()
-            await asyncio.wait({running})
 
     async def map(self, tasks: Iterable[str | tuple[str, str]], limit: int = 4) -> list[RunResult]:
         """Carry out tasks side by side in one browser, each in a window and a session of its own; files it writes are
