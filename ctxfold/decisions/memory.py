@@ -41,7 +41,7 @@ _THIRD = 1 / 3
 """The share of the low-water mark that the newest steps in full get at most, and the older steps at least."""
 _LATEST = 0.6
 """The share of a budget that the newest step counts for at most: a view bounds what is above it."""
-_TINY = 2_000
+TINY = 2_000
 """o200k tokens of a budget below which a memory gets more room, since it is most of the view."""
 _MEMORY, _TINY_MEMORY = 0.28, 0.45
 """The share of a budget that a memory may take; on recorded sessions a reader of that size misses no fact."""
@@ -95,7 +95,7 @@ def find_memory(blocks: Sequence[Block]) -> Tile | None:
 
 def memory_room(budget: int) -> int:
     """Return the o200k tokens that a memory may take."""
-    return int((_TINY_MEMORY if budget < _TINY else _MEMORY) * budget)
+    return int((_TINY_MEMORY if budget < TINY else _MEMORY) * budget)
 
 
 def is_memory_due(workspace: Workspace, budget: int, batch: Batch | None = None) -> bool:
@@ -110,7 +110,7 @@ def is_memory_due(workspace: Workspace, budget: int, batch: Batch | None = None)
     fresh = (
         tile.fresh + sum(block.raw for block in batch.blocks if block.steps[0] > tile.as_of) if batch else tile.fresh
     )
-    return fresh > (_TINY_FRESH if budget < _TINY else _FRESH) * budget
+    return fresh > (_TINY_FRESH if budget < TINY else _FRESH) * budget
 
 
 def choose_batch(workspace: Workspace, budget: int, settings: FoldSettings) -> Batch | None:

@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from ctxfold.decisions.extraction import is_folded
 from ctxfold.decisions.refactor import Operator, Refactored
 from ctxfold.models.deciders.loop import Decided, DecisionKind, SessionLease, Timed, decide, lease_of
-from ctxfold.models.deciders.memory import Draft, Fold, Remember, find_micro, find_new_tiles, plan_memory
+from ctxfold.models.deciders.memory import Draft, Fold, Remember, find_micro, find_new_tiles, plan_batch, plan_memory
 from ctxfold.models.deciders.register import (
     ChooseLines,
     Part,
@@ -140,10 +140,12 @@ class Deciders:
         if step := await lease(find_micro):
             spent.append(await decide(clock(roles.folder), lease, Fold(name_of(roles.folder), step, step)))
         due = await lease(lambda session: plan_memory(session, limit)) if roles.folder is not None else None
-        if due is None:
-            await lease(lambda session: session.consolidate(limit))
-        else:
+        stretch = await lease(lambda session: plan_batch(session, limit)) if roles.folder is not None else None
+        if due is not None:
             spent += await self._remember(clock(roles.folder), lease, limit, *due)
+        elif stretch is not None:
+            spent.append(await decide(clock(roles.folder), lease, Fold(name_of(roles.folder), *stretch, limit)))
+        await lease(lambda session: session.consolidate(limit))
         if roles.planner is not None and await lease(self._has_new_words):
             spent.append(await self._plan(clock(roles.planner), lease))
         after = await lease(lambda session: session.workspace)

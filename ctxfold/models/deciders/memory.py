@@ -8,14 +8,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import count as numbers
-from itertools import groupby
+from itertools import groupby, takewhile
 from math import inf
 from typing import Any, ClassVar, TypeVar
 
 from pydantic import BaseModel, Field
 
 from ctxfold.decisions.fold import find_stretch
-from ctxfold.decisions.memory import choose_batch, find_memory, is_memory_due, memory_room
+from ctxfold.decisions.memory import TINY, choose_batch, find_memory, is_memory_due, memory_room
 from ctxfold.decisions.reply import parse
 from ctxfold.errors import FoldError, InputError, RefError, StaleDecision
 from ctxfold.log import place_of
@@ -134,6 +134,8 @@ _MICRO = 100
 """o200k tokens of a step from which folding it alone saves something."""
 MICRO, MACRO = 120, 800
 """o200k tokens of a summary that a model is asked to keep within, for one step and for several."""
+_BATCH, _BATCH_SHARE = 60, 0.08
+"""o200k tokens of a summary behind the memory: at least, and as a share of its steps."""
 LONGEST = 100_000
 """o200k tokens of steps that a model summarises; the embedded folder takes longer stretches."""
 
@@ -149,11 +151,15 @@ _KIND = RequestKind.of(FoldSummary, "keep", "fold")
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """Fold a stretch that somebody named; without `first` the last step alone, without `last` up to the latest."""
+    """Fold a stretch that somebody named; without `first` the last step alone, without `last` up to the latest.
+
+    `limit`: where a due consolidation folds them, o200k tokens of the view; the summary goes on behind the memory.
+    """
 
     model: str
     first: int | None = None
     last: int | None = None
+    limit: int = 0
     kind: ClassVar[RequestKind[FoldSummary]] = _KIND
 
     def ask(self, session: Session) -> ModelQuestion[FoldSummary, Tile] | str:
@@ -166,14 +172,19 @@ class Fold:
         took = sum(block.tokens for block in blocks)
         if took > LONGEST:
             return "the stretch is too long"
-        most = max(16, min(MICRO if len(blocks) == 1 and len(blocks[0].steps) == 1 else MACRO, took // 2))
+        memory, most = find_memory(workspace.blocks), max(_BATCH, int(_BATCH_SHARE * took))
+        if self.limit == 0 or memory is None or memory.memory is None:
+            most = max(16, min(MICRO if len(blocks) == 1 and len(blocks[0].steps) == 1 else MACRO, took // 2))
+            wanted = prompt("fold_wanted_tile", took=took, most=most)
+        else:
+            wanted = prompt("fold_wanted_batch", most=most, open=memory.memory.open, next=memory.memory.next)
 
         def apply(session: Session, written: FoldSummary) -> Tile:
             _check_unchanged(session, blocks)
             ends = blocks[0].steps[0], blocks[-1].steps[-1]
             return session.fold(written.summary, *ends, By("model", f"written by {self.model}"))
 
-        return _question(session, workspace, blocks, prompt("fold_wanted_tile", took=took, most=most), apply)
+        return _question(session, workspace, blocks, wanted, apply)
 
     def fall_back(self, session: Session, why: str) -> Tile:
         """Let the embedded folder fold it."""
@@ -266,6 +277,18 @@ def plan_memory(session: Session, limit: int) -> tuple[Draft, list[tuple[int, ..
         for each in part:
             part_of.setdefault(place_of(each.ref)[0], number)
     return before, [tuple(steps) for _, steps in groupby(part_of, key=part_of.__getitem__)]
+
+
+def plan_batch(session: Session, limit: int) -> tuple[int, int] | None:
+    """Return the first and the last step of a due consolidation that a summary behind the memory replaces; None without
+    a memory, or at a budget that has no room for summaries behind it.
+    """
+    batch = choose_batch(session.workspace, limit, session.settings)
+    if batch is None or limit < TINY or find_memory(batch.blocks) is None:
+        return None
+    raw = takewhile(lambda block: isinstance(block, RawStep), reversed(batch.blocks))
+    steps = [block.steps[0] for block in raw]
+    return (steps[-1], steps[0]) if steps else None
 
 
 def find_new_tiles(blocks: Sequence[Block], before: Sequence[Block]) -> tuple[Tile, ...]:
