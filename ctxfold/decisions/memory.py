@@ -13,14 +13,11 @@ from pydantic import ValidationError
 
 from ctxfold.decisions.fold import TRAIL, FoldSettings, make_tile, price_blocks
 from ctxfold.errors import FoldError, InputError
-from ctxfold.log.lines import Line
 from ctxfold.prompts import prompt
-from ctxfold.tokens import count, count_lines
+from ctxfold.tokens import count
 from ctxfold.view.fit import (
     Shown,
-    address_lines,
     condense,
-    name_steps,
     shorten_memory,
     shorten_summaries,
     show,
@@ -217,7 +214,7 @@ def make_past(
     blocks = [_drop_prose(show(block), as_of) for block in opened]
     newest = [show(block) for block in batch.newest]
     made = condense(blocks, newest, left, budget, query, text if written else "")
-    lines = _add_stubs(blocks, made, left - count_lines(address_lines([line for each in made for line in each])))
+    lines = [line for each in made for line in each]
     lines = [*([changed] if changed else []), *lines]
     tile = make_tile(batch.blocks, number, summary, tuple(lines), written.origin if written else "embedded")
     if written:
@@ -267,29 +264,3 @@ def _join_summaries(blocks: Sequence[Block], room: int, query: Sequence[str]) ->
     """The summaries of tiles: their best sentences within a room of o200k tokens."""
     written = [block.summary for block in blocks if isinstance(block, Tile) and block.summary and not block.memory]
     return "\n".join(filter(None, shorten_summaries(written, room, query)))
-
-
-def _add_stubs(blocks: Sequence[Shown], made: Sequence[list[Line]], room: int) -> list[Line]:
-    """The lines, with one short line for neighbouring blocks of which none was chosen, as far as there is room."""
-    shown: list[Line] = []
-    gone: list[Shown] = []
-
-    def close() -> None:
-        nonlocal room
-        if gone:
-            steps = [step for block in gone for step in block.steps]
-            lines = [line for block in gone for line in block.lines]
-            stub = name_steps(steps, sum(block.raw for block in gone), lines)
-            if stub is not None and stub.tokens <= room:
-                room -= stub.tokens
-                shown.append(stub)
-        gone.clear()
-
-    for block, lines in zip(blocks, made, strict=True):
-        if lines:
-            close()
-            shown += lines
-        else:
-            gone.append(block)
-    close()
-    return shown

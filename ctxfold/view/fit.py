@@ -11,7 +11,7 @@ from itertools import takewhile
 from ctxfold.log.lines import MEMORY, REPORT, USER, Line, line, unposed
 from ctxfold.log.page import references_in, without_references
 from ctxfold.select import GAP, Choice, find_excerpts, pieces_of_lines, write
-from ctxfold.select.pieces import cells_of, cut_line
+from ctxfold.select.pieces import cells_of
 from ctxfold.tokens import count, count_lines, head
 from ctxfold.view.ends import find_branch_refs, write_ends
 from ctxfold.workspace import Block, Memory, Older, Tile, Workspace, spans
@@ -27,10 +27,6 @@ _FINDINGS = 0.25
 """The share of a view's budget that findings get before the user's words."""
 _SEAMS = 4
 """o200k tokens of the marks around a shortened summary."""
-_NAMES_SHARE = 0.05
-"""The most that names of steps left out may cost, as a share of the cost of the steps."""
-_NAMES = (12, 4, 1)
-"""How many names are tried."""
 _ACTING = ("wanted", "laid_down", "open", "next")
 """The parts of a memory that get room first."""
 _ENDS = 0.35
@@ -247,42 +243,6 @@ def shorten_summaries(summaries: Sequence[str], room: int, query: Sequence[str])
         " ".join(f"{span.of(summary)} {GAP}" for span in find_excerpts(summary, "\n".join(query), share))
         for summary, share in zip(summaries, shares, strict=True)
     ]
-
-
-def name_steps(
-    steps: Sequence[int], raw: int, lines: Sequence[Line], shown: str = "", full: int | None = None
-) -> Line | None:
-    """A line for steps of which nothing is shown: their address, size and names in them.
-
-    The line has no mark of a tool or page. So of their text it names ids and numbers alone, no phrase.
-
-    Args:
-        steps: the steps.
-        raw: o200k tokens of their raw records.
-        lines: their lines.
-        shown: text shown next to the line; names in it are not repeated.
-        full: the most that the steps count for, where not all of `raw`.
-
-    Returns:
-        The line, or None where it would cost too much or has nothing to name.
-    """
-    most = _NAMES_SHARE * (raw if full is None else min(raw, full))
-    names: dict[str, None] = {}
-    for each in lines:
-        if each.kind == "call" and not each.depth:
-            names[each.text[2 : each.cuts[0] - 1] if each.cuts else each.text[2:]] = None
-        for cut in cut_line(each):
-            values = [value for value, _ in cut.values if not (each.untrusted and len(value.split()) > 1)]
-            at = cut.text.lower().find(values[0]) if values and any(map(str.isdigit, values[0])) else -1
-            if at >= 0:
-                names[cut.text[at : at + len(values[0])]] = None
-    low = shown.lower()
-    left = [name for name in names if name.lower() not in low]
-    for many in _NAMES if left else ():
-        text = f"[{spans(steps)} · {raw} tok · {', '.join(left[:many])}]"
-        if count(text) + 1 <= most:
-            return line("stub", spans(steps), text)
-    return None
 
 
 def _is_command(text: str) -> bool:
