@@ -7,8 +7,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from ctxfold.config import FoldSettings as FoldSettings
     from ctxfold.decisions.fold import FoldDirective as FoldDirective
-    from ctxfold.decisions.fold import FoldSettings as FoldSettings
     from ctxfold.decisions.memory import MemoryDue as MemoryDue
     from ctxfold.decisions.refactor import Refactored as Refactored
     from ctxfold.decisions.reply import Parsed as Parsed
@@ -51,7 +51,8 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _NAMES = {
-    "decisions.fold": "FoldDirective FoldSettings",
+    "config": "FoldSettings",
+    "decisions.fold": "FoldDirective",
     "decisions.memory": "MemoryDue",
     "decisions.refactor": "Refactored",
     "decisions.reply": "Parsed parse",

@@ -29,7 +29,7 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 from urllib.parse import urlsplit
@@ -310,17 +310,55 @@ def pairs_file() -> Path | None:
     return Path(named).expanduser() if named else None
 
 
-_FOLD = {"at": (int, float), "to": (int, float), "depth": (int,), "window": (int,), "micro": (bool,)}
+_SMALL = 8_000
+"""o200k tokens of a small budget, where the prefix is not worth a cache."""
 
 
-def read_fold_table() -> dict[str, Any]:
-    """Return the table `fold` of the settings file: when sessions fold, and how far. Raises InputError."""
+@dataclass(frozen=True, slots=True)
+class FoldSettings:
+    """When the older steps are folded, and how far.
+
+    Attributes:
+        at: the high-water mark, a share of the budget, from which they are folded.
+        to: the low-water mark, a share of the budget, down to which they are folded.
+        depth: the newest steps that always stay in full.
+        window: the most steps that one consolidation folds; 0 for no limit.
+        micro: whether each step is folded alone once the next is recorded (granular condensation; AgentFold).
+    """
+
+    at: float = 0.90
+    to: float = 0.60
+    depth: int = 1
+    window: int = 0
+    micro: bool = False
+
+    def __post_init__(self) -> None:
+        if not 0 < self.to < self.at <= 1 or self.depth < 1 or self.window < 0:
+            raise InputError(
+                "fold settings: 0 < to < at <= 1 are shares of the budget, depth is at least 1 step, window at least 0"
+            )
+
+    def of(self, budget: int) -> FoldSettings:
+        """Return the settings at a budget: the default marks are higher at a small one, where no prefix is worth a
+        cache.
+        """
+        return replace(self, at=1.0, to=0.80) if budget < _SMALL and (self.at, self.to) == _MARKS else self
+
+
+_MARKS = (0.90, 0.60)
+SETTINGS = FoldSettings()
+"""The default water marks and shares."""
+
+
+def fold_settings() -> FoldSettings:
+    """Return when and how far sessions fold, by the table `fold` of the settings file. Raises InputError."""
     table = _read_table("fold")
     for name, value in table.items():
-        if name not in _FOLD or type(value) not in _FOLD[name]:
+        known = getattr(SETTINGS, name, None)
+        if known is None or isinstance(value, bool) != isinstance(known, bool) or not isinstance(value, (int, float)):
             kinds = "at and to as shares of the budget, depth and window as steps, micro as true or false"
             raise InputError(f"[fold] in {settings_file()} holds {name} = {value!r}: it takes {kinds}")
-    return table
+    return replace(SETTINGS, **table)
 
 
 def _read_table(name: Literal["models", "fold"]) -> dict[str, Any]:
@@ -334,6 +372,10 @@ def _read_table(name: Literal["models", "fold"]) -> dict[str, Any]:
             mode = os.fstat(file.fileno()).st_mode
     except FileNotFoundError:
         return {}
+    except PermissionError as error:
+        if not os.access(path.parent, os.X_OK):  # a folder that is closed to this user holds no settings of theirs
+            return {}
+        raise InputError(f"cannot read the settings {path} ({error.strerror}): mend it, or move it away") from error
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else f"not TOML: {error}"
         raise InputError(f"cannot read the settings {path} ({reason}): mend them, or move them away") from error

@@ -6,6 +6,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import groupby
 from typing import Literal
 
 from pydantic import BaseModel, Field
@@ -23,16 +24,25 @@ class By:
     decider: Decider = "host"
     reason: str = ""
 
+    @property
+    def author(self) -> Literal["host", "model"]:
+        """Who wrote a text; a person counts as the host."""
+        return "model" if self.decider == "model" else "host"
+
 
 Action = Literal["continue", "create", "switch", "new_topic", "rename"]
+Slot = Literal["thought", "key_info"]
+"""`thought`: advice for the next steps, in a sentence or two. `key_info`: facts that must not be overlooked."""
+State = Literal["open", "done", "dropped"]
+Status = Literal["completed", "partial", "failed"]
+Origin = Literal["host", "model", "embedded"]
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
     """One message of the user with its ref, and its outcome.
 
-    `reply`: the start of the assistant's answer, to compare by, never shown; `gist`: a short form of the outcome for
-    views, fenced if a tool or a page said it.
+    `reply`: the start of the answer, to compare by; `gist`: a short form of it for views, fenced if a page said it.
     """
 
     steps: tuple[int, ...]
@@ -46,8 +56,7 @@ class Turn:
 class BranchSummary:
     """The newest turns of a branch that are on no other branch, in path order.
 
-    `forked_at`: the last step it shares; `earlier`: refs of its own steps before those turns; `visited`: its last
-    event.
+    `forked_at`: the last step it shares; `earlier`: refs of its steps before those turns; `visited`: its last event.
     """
 
     branch: str
@@ -82,10 +91,6 @@ class ForestView:
 
     path: tuple[Turn, ...]
     elsewhere: Elsewhere
-
-
-Slot = Literal["thought", "key_info"]
-"""`thought`: advice for the next steps, in a sentence or two. `key_info`: facts that must not be overlooked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,9 +131,6 @@ class Guidance:
         """Return the guidance for a path of so many steps, without a thought that is too old."""
         over = self.thought is not None and path_length - self.thought.depth >= THOUGHT
         return replace(self, thought=None) if over else self
-
-
-State = Literal["open", "done", "dropped"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,8 +228,8 @@ class Extraction:
 
 @dataclass(frozen=True, slots=True)
 class Intent:
-    """The register: the to-do and decisions of this branch, the constraints of every branch, the newest summary of the
-    dialogue and extraction. `read`: the last record that a plan had read, as (step, number in it).
+    """The register: to-do and decisions of this branch, constraints of every branch, the newest summary of the dialogue
+    and extraction. `read`: the last record that a plan had read, as (step, number in it).
     """
 
     items: tuple[Item, ...] = ()
@@ -289,19 +291,10 @@ def number_of(name: str) -> int:
     return int(name[1:]) if name[1:].isdecimal() else 0
 
 
-Status = Literal["completed", "partial", "failed"]
-Origin = Literal["host", "model", "embedded"]
-
-
 def runs_of(steps: Sequence[int]) -> list[list[int]]:
     """Return step numbers as runs, each its first and last number."""
-    runs: list[list[int]] = []
-    for step in steps:
-        if runs and step == runs[-1][1] + 1:
-            runs[-1][1] = step
-        else:
-            runs.append([step, step])
-    return runs
+    groups = groupby(enumerate(steps), lambda placed: placed[1] - placed[0])
+    return [[run[0][1], run[-1][1]] for run in (list(group) for _, group in groups)]
 
 
 def spans(steps: Sequence[int]) -> str:
@@ -473,14 +466,6 @@ class Older:
 Block = RawStep | Tile
 
 
-@dataclass(frozen=True, slots=True)
-class Note:
-    """A remark about the session. The slot `goal` holds the goal first, then its revisions."""
-
-    slot: Literal["goal"]
-    text: str
-
-
 @dataclass(frozen=True)
 class Workspace:
     """Everything a view needs, and nothing more.
@@ -490,6 +475,7 @@ class Workspace:
         older: the steps before the loaded blocks, if any.
         words: the user's words and the findings of steps in `older`, in path order.
         blocks: tiles and raw steps in path order.
+        goals: the goal, then its revisions.
         unfolded: the raw cost of the whole path in o200k tokens.
         intent: the register.
         guidance: a thought, key facts and superseded values that refactorings added.
@@ -499,7 +485,7 @@ class Workspace:
     older: Older | None = None
     words: tuple[Line, ...] = ()
     blocks: tuple[Block, ...] = ()
-    notes: tuple[Note, ...] = ()
+    goals: tuple[str, ...] = ()
     unfolded: int = 0
     intent: Intent = Intent()
     elsewhere: Elsewhere = NOWHERE
@@ -508,12 +494,7 @@ class Workspace:
     @property
     def goal(self) -> str:
         """The first goal of the session; empty without one."""
-        return next((note.text for note in self.notes), "")
-
-    @property
-    def revisions(self) -> tuple[str, ...]:
-        """The revisions of the goal, oldest first."""
-        return tuple(note.text for note in self.notes)[1:]
+        return next(iter(self.goals), "")
 
     @property
     def latest(self) -> Block | None:

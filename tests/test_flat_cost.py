@@ -14,6 +14,8 @@ from tests.support.sessions import add_step, add_steps
 
 _EVERY = 20
 """Instructions between two ticks of the count."""
+_FEW = 200
+"""Instructions of one look at a row, which a share of very few says nothing about."""
 
 
 class Work:
@@ -72,7 +74,7 @@ def test_a_late_append_fold_and_view_ask_sqlite_for_no_more_than_early_ones(work
         add_steps(session, 396, first=21, words=32)
         late = _costs(work, session, 417)
     for what, before, now in zip(("records", "a fold", "a view"), early, late, strict=True):
-        assert now <= 1.5 * before, f"{what}: {before} instructions early, {now} late"
+        assert now <= 1.5 * before + _FEW, f"{what}: {before} instructions early, {now} late"
 
 
 def _costs(work: Work, session: Session, first: int) -> tuple[int, int, int]:

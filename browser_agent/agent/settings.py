@@ -12,7 +12,7 @@ from pathlib import Path
 
 from browser_agent.agent.result import Hooks, StepTaken
 from browser_agent.browser.process import Report
-from ctxfold.decisions.fold import FoldSettings
+from ctxfold.config import FoldSettings
 from ctxfold.errors import InputError
 from ctxfold.models import Model, Roles
 

@@ -270,7 +270,7 @@ def _cut(source: EntrySource, query: str, base: int) -> Iterator[_Unit]:
         return
     starts = [0, *accumulate(len(line) + 1 for line in source.lines)]
     pieces = pieces_of_text("\n".join(source.lines))
-    for place in find_promising(pieces, query, _PROMISING):
+    for place in find_promising(pieces, query, _PROMISING, PAGE):
         piece, at = pieces[place], bisect_right(starts, pieces[place].span.start)
         is_whole = len(source.lines[at - 1]) <= 2 * len(piece.text) + 40
         yield _Unit(source, at, at, "" if is_whole else piece.text)

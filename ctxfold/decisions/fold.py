@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from ctxfold.errors import FoldError, InputError
+from ctxfold.errors import FoldError
 from ctxfold.log.lines import Line
 from ctxfold.tokens import count_lines
 from ctxfold.view.fit import demote_lifted, show
@@ -84,46 +84,6 @@ def fold(workspace: Workspace, tile: Tile) -> Workspace:
     if tuple(step for block in blocks[start:end] for step in block.steps) != tile.steps:
         raise FoldError(f"the blocks of {spans(tile.steps)} changed; look at the context again and name whole blocks")
     return replace(workspace, blocks=(*blocks[:start], tile, *blocks[end:]))
-
-
-_SMALL = 8_000
-"""o200k tokens of a small budget, where the prefix is not worth a cache."""
-
-
-@dataclass(frozen=True, slots=True)
-class FoldSettings:
-    """When the older steps are folded, and how far.
-
-    Attributes:
-        at: the high-water mark, a share of the budget, from which they are folded.
-        to: the low-water mark, a share of the budget, down to which they are folded.
-        depth: the newest steps that always stay in full.
-        window: the most steps that one consolidation folds; 0 for no limit.
-        micro: whether each step is folded alone once the next is recorded (granular condensation; AgentFold).
-    """
-
-    at: float = 0.90
-    to: float = 0.60
-    depth: int = 1
-    window: int = 0
-    micro: bool = False
-
-    def __post_init__(self) -> None:
-        if not 0 < self.to < self.at <= 1 or self.depth < 1 or self.window < 0:
-            raise InputError(
-                "fold settings: 0 < to < at <= 1 are shares of the budget, depth is at least 1 step, window at least 0"
-            )
-
-    def of(self, budget: int) -> FoldSettings:
-        """Return the settings at a budget: the default marks are higher at a small one, where no prefix is worth a
-        cache.
-        """
-        return replace(self, at=1.0, to=0.80) if budget < _SMALL and (self.at, self.to) == _MARKS else self
-
-
-_MARKS = (0.90, 0.60)
-SETTINGS = FoldSettings()
-"""The default water marks and shares."""
 
 
 TRAIL = 0.1

@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 
 from pydantic import ValidationError
 
-from ctxfold.decisions.fold import TRAIL, FoldSettings, make_tile, price_blocks
+from ctxfold.config import FoldSettings
+from ctxfold.decisions.fold import TRAIL, make_tile, price_blocks
 from ctxfold.errors import FoldError, InputError
 from ctxfold.prompts import prompt
 from ctxfold.tokens import count

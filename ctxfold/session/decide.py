@@ -30,7 +30,6 @@ from ctxfold.session.branches import BranchMove, Move, RankedBranch, check_wish,
 from ctxfold.session.branches import Wish as BranchWish
 from ctxfold.session.commits import Happened, advance
 from ctxfold.session.handle import Handle
-from ctxfold.session.memory import author_of
 from ctxfold.session.record import Branch
 from ctxfold.session.register import find_next_constraint, put_extraction, put_intent, put_refactoring, put_refusal
 from ctxfold.session.sources import Sources, find_end, read_case
@@ -81,7 +80,7 @@ def _rank(tx: Reading, now: Handle, query: str | None) -> tuple[RankedBranch, ..
 def set_goal(tx: Writing, now: Handle, goal: str, by: Decider = "host") -> None:
     """Set the goal, or revise it. An empty goal and the same words again change nothing."""
     place = now.place(tx)
-    if goal in ("", place.workspace.notes[-1].text if place.workspace.notes else ""):
+    if goal in ("", place.workspace.goals[-1] if place.workspace.goals else ""):
         return
     after = replace(place.state, notes=tx.cover.add_note(place.session, place.state.notes, "goal", goal))
     happened = Happened("noted", {"slot": "goal", "text": goal}, cause="goal", decider=by)
@@ -254,7 +253,7 @@ def _make_refactoring(case: Case, wanted: RefactorWanted) -> Refactoring | Refac
             return RefactorRefusal(str(error))
         if wanted.operator != "fact_rectify":
             text, marks = case.evidence().mark(text)
-        made = apply_text(wanted.operator, case, text, author_of(wanted.by))
+        made = apply_text(wanted.operator, case, text, wanted.by.author)
     if isinstance(made, RefactorRefusal):
         return made
     made = replace(made, decider=wanted.decider, marks=marks)

@@ -14,7 +14,7 @@ from typing import Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin
 
 from pydantic import TypeAdapter, ValidationError
 
-from ctxfold.decisions.fold import SETTINGS, FoldSettings
+from ctxfold.config import SETTINGS, FoldSettings
 from ctxfold.errors import InputError, UnknownSession
 from ctxfold.log import RecordRef
 from ctxfold.log.lines import followed

@@ -23,7 +23,6 @@ from ctxfold.workspace import (
     Change,
     Decider,
     Memory,
-    Note,
     Older,
     RawStep,
     Tile,
@@ -153,17 +152,17 @@ def load(tx: Reading, session: int, state: State, reach: int = REACH, upto: int 
     Raises:
         CorruptStore: a part of it cannot be read.
     """
-    notes = tuple(Note("goal", text) for text in read_goals(tx, session, state))
+    goals = tuple(read_goals(tx, session, state))
     path = tx.log.path(session, state.tip)
     tip = tx.log.step(session, state.tip)
     if tip is None:
-        return Workspace(notes=notes)
+        return Workspace(goals=goals)
     blocks, depth = _blocks(tx, session, state, tip, path, reach, upto)
     older: Older | None = None
     words: tuple[Line, ...] = ()
     if depth > 1:
         older, words = _older(tx, session, path, depth - 1)
-    return Workspace(tip.depth, older, words, tuple(blocks), notes, tip.raw_upto)
+    return Workspace(tip.depth, older, words, tuple(blocks), goals, tip.raw_upto)
 
 
 def read_goals(tx: Reading, session: int, state: State) -> list[str]:

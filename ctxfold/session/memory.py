@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Literal
 
-from ctxfold.decisions.fold import FoldDirective, FoldSettings, find_stretch, fold, price_blocks, write_tile
+from ctxfold.config import FoldSettings
+from ctxfold.decisions.fold import FoldDirective, find_stretch, fold, price_blocks, write_tile
 from ctxfold.decisions.memory import (
     Batch,
     Written,
@@ -137,7 +137,7 @@ def fold_steps(tx: Writing, now: Handle, directive: FoldDirective, by: By) -> Ti
         return _put(tx, now, place, blocks, tile, By("embedded", by.reason))
     steps = tuple(step for block in blocks for step in block.steps)
     summary, marks = read_evidence(tx, place, steps).mark(directive.summary)
-    tile = write_tile(workspace, blocks, number, summary, author_of(by))
+    tile = write_tile(workspace, blocks, number, summary, by.author)
     return _put(tx, now, place, blocks, replace(tile, marks=marks), by)
 
 
@@ -206,7 +206,7 @@ def _sign(tx: Reading, place: Branch, memory: Memory, as_of: int, by: By) -> Wri
         marks += missing
         if name in ("wanted", "laid_down"):
             texts[name] = mark_rows(texts[name])
-    return Written(Memory(**texts), as_of, author_of(by), tuple(marks))
+    return Written(Memory(**texts), as_of, by.author, tuple(marks))
 
 
 _FULL = 0.95
@@ -244,11 +244,6 @@ def _choose_past(
     tile = make_past(batch, batch.blocks, number, limit, query_of(workspace), kept)
     past = batch.blocks if tile.whole else (tile,)
     return replace(workspace, blocks=(*past, *batch.newest))
-
-
-def author_of(by: By) -> Literal["host", "model"]:
-    """Return who wrote a text; a person counts as the host."""
-    return "model" if by.decider == "model" else "host"
 
 
 def _put(tx: Writing, now: Handle, place: Branch, blocks: Sequence[Block], tile: Tile, by: By) -> Tile:

@@ -7,8 +7,7 @@ import shutil
 import time
 from pathlib import Path
 
-from ctxfold.config import default_store
-from ctxfold.decisions.fold import FoldSettings
+from ctxfold.config import FoldSettings, default_store
 from ctxfold.errors import InputError, UnknownSession
 from ctxfold.session.branches import MAIN, check_name
 from ctxfold.session.decide import set_goal

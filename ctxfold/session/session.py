@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, overload
 
-from ctxfold.config import read_fold_table
-from ctxfold.decisions.fold import FoldDirective, FoldSettings
+from ctxfold.config import FoldSettings, fold_settings
+from ctxfold.decisions.fold import FoldDirective
 from ctxfold.decisions.memory import MemoryDue, choose_batch, find_due, read_memory
 from ctxfold.decisions.refactor import OPERATORS, Refactored, read_operator
 from ctxfold.decisions.register import PlanGiven, Statements, Todo
@@ -78,14 +78,14 @@ class Session:
         Raises: SessionNameError: not a name. UnknownSession: it does not exist and `create` is off. StoreError: the
             store cannot be used.
         """
-        settings = FoldSettings(**read_fold_table()) if settings is None else settings
+        settings = fold_settings() if settings is None else settings
         return cls(name, *check(open_handle)(name, goal, store, create, settings))
 
     @property
     def goal(self) -> str:
         """The newest revision of this branch's goal; empty without one."""
-        notes = self.workspace.notes
-        return notes[-1].text if notes else ""
+        goals = self.workspace.goals
+        return goals[-1] if goals else ""
 
     @property
     def branch_name(self) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from ctxfold.decisions.fold import FoldSettings
+from ctxfold.config import FoldSettings
 from ctxfold.decisions.marks import LogEvidence
 from ctxfold.decisions.refactor import Case, PastCall
 from ctxfold.decisions.refactor.operators import read_past_call
@@ -130,7 +130,7 @@ def read_evidence(tx: Reading, place: Branch, steps: Sequence[int]) -> LogEviden
     texts += [str(datetime.fromtimestamp(step.time, UTC)) for step in tx.log.steps(session, steps)]
     texts += [line.text for line in (*workspace.words, *(line for block in workspace.blocks for line in block.said))]
     intent = workspace.intent
-    texts += [note.text for note in workspace.notes]
+    texts += workspace.goals
     texts += [*(item.id for item in intent.items), *(each.id for each in (*intent.constraints, *intent.decisions))]
     return LogEvidence(texts, range(1, tip + 1))
 

@@ -102,7 +102,7 @@ def write_ends(workspace: Workspace, texts: Sequence[str], room: int | None = No
     """
     sections = [
         *_list_branches(workspace.elsewhere),
-        *(EndSection(unposed(f"{GOAL_NOW} {text}")) for text in workspace.revisions),
+        *(EndSection(unposed(f"{GOAL_NOW} {text}")) for text in workspace.goals[1:]),
         *_list_register(workspace.intent, _SUMMARY if room is None else room // 4, query),
     ]
     guidance = workspace.guidance.at(workspace.path_length)

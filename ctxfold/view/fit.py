@@ -137,10 +137,11 @@ def write_memory(steps: Sequence[int], as_of: int, memory: Memory, later: str = 
     parts = memory.parts
     commands = [_write_part(name, text) for name, text in parts if name in _COMMANDS]
     reports = [_write_part(name, text) for name, text in parts if name not in _COMMANDS]
-    reports += [_escape_headings(text) for text in (memory.report, later) if text]
+    reports += [_escape_headings(memory.report)] if memory.report else []
+    reports += [f"after s{as_of}:\n{_escape_headings(later)}"] if later else []
     reports = [REPORT, *reports] if reports else []
     known = spans([step for step in steps if step <= as_of])
-    return "\n".join([f"[{known} {MEMORY}, as of s{as_of}]", *commands, *reports])
+    return "\n".join([f"[{known} {MEMORY}, as of s{as_of}; later steps overrule it]", *commands, *reports])
 
 
 def _write_part(name: str, text: str) -> str:

@@ -70,7 +70,7 @@ def query_of(workspace: Workspace) -> list[str]:
     said = [line.text for block in workspace.blocks[-8:] for line in block.said]
     latest = workspace.latest
     calls = [line.text for line in latest.lines if line.kind in ("call", "say")] if latest else []
-    return [workspace.goal, *workspace.revisions, *(item.text for item in workspace.intent.open), *said[-2:], *calls]
+    return [workspace.goal, *workspace.goals[1:], *(item.text for item in workspace.intent.open), *said[-2:], *calls]
 
 
 _REACH = 4

@@ -176,8 +176,8 @@ def test_a_word_is_found_wherever_it_stands_in_a_record_and_its_ref_opens_there(
 @pytest.mark.parametrize("text", [text for _, text in LONG[:2]], ids=[name for name, _ in LONG[:2]])
 def test_what_is_needed_is_extracted_from_the_end_of_a_long_record(session: Session, text: str) -> None:
     add_result(session, text)
-    (found,) = session.extract(need="who is the lighthouse keeper").extracts
-    assert "lighthouse keeper is Ida" in found.text
+    extracts = session.extract(need="who is the lighthouse keeper").extracts
+    (found,) = [each for each in extracts if "lighthouse keeper is Ida" in each.text]
     assert session.recall(found.ref).text == found.text
 
 

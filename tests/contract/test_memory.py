@@ -47,7 +47,7 @@ def test_it_takes_the_place_of_the_older_steps_as_of_the_latest(session: Session
     tile = session.remember(MEMORY, budget=4_000)
     assert (tile.steps, tile.as_of) == (tuple(range(1, 60)), 60)
     text = session.view(4_000).text
-    assert "[s1-s59 memory, as of s60]\nwanted:\nthe ids of all orders (s1)\n" in text
+    assert "[s1-s59 memory, as of s60; later steps overrule it]\nwanted:\nthe ids of all orders (s1)\n" in text
     assert text.index("laid down:") < text.index("it gives no instructions:") < text.index("facts:")
     assert "state:" not in text  # a part that holds nothing has no heading
     assert session.view(4_000).tokens <= 4_000

@@ -50,14 +50,3 @@ def test_a_patch_names_the_files_it_changes(session: Session) -> None:
     tile = session.fold("All three parts were mended.", 1, 3)
     names = {f"src/part{n}.py" for n in range(3)} | {f"src/new{n}.py" for n in range(3)}
     assert {each.name for each in tile.changed} == names
-
-
-def test_a_written_summary_keeps_the_trail_beside_it_where_it_does_not_name_the_file(session: Session) -> None:
-    session.record_turn(user="Mend the shop.")
-    for n in range(6):
-        edited(session, f"part{n % 2}.py", n)
-    session.record_reply("Mended.")
-    session.fold("The rows of part0.py were mended.", 1, 12)
-    (found,) = trails(session, 8_000)
-    assert "part1.py s4, s8, s12" in found  # each of its changes
-    assert "part0.py" not in found

@@ -344,7 +344,7 @@ def test_a_database_of_another_program_is_left_alone_and_named(tmp_path: Path) -
 def test_an_empty_file_is_no_new_store(tmp_path: Path) -> None:
     store = tmp_path / "store.db"
     store.touch()
-    with pytest.raises(CorruptStore, match="is empty"):
+    with pytest.raises(NotOurStore, match="is empty"):
         Session.open("trip", store=str(store))
     assert store.stat().st_size == 0
 

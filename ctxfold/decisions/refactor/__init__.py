@@ -8,7 +8,8 @@ from difflib import unified_diff
 from functools import cached_property
 from typing import Literal, get_args
 
-from ctxfold.decisions.fold import SETTINGS, FoldSettings, fold, price_blocks
+from ctxfold.config import SETTINGS, FoldSettings
+from ctxfold.decisions.fold import fold, price_blocks
 from ctxfold.decisions.marks import LogEvidence
 from ctxfold.errors import FoldError, InputError
 from ctxfold.log.lines import Line

@@ -110,7 +110,7 @@ def fill_register(workspace: Workspace) -> dict[str, str]:
     request = f"nobody set a goal; the first request was: {head(first, _REQUEST)}" if first else "not said"
     decisions = [each for each in intent.decisions if each.holds]
     return {
-        "goal": " / ".join(note.text for note in workspace.notes) or request,
+        "goal": " / ".join(workspace.goals) or request,
         "todo": "\n".join(f"{item.id} {item.state}: {item.text}" for item in intent.items) or "empty",
         "constraints": "\n".join(f"{each.id} {each.text} ({each.ref})" for each in intent.binding) or "none",
         "decisions": "\n".join(f"{each.id} {each.text} ({each.ref})" for each in decisions) or "none",
