@@ -204,21 +204,20 @@ class _Unit:
         return self.part or self.source.slice(self.first, self.last)
 
 
-def choose_lines(query: str, sources: Sequence[EntrySource], budget: int, shown: str = "") -> list[Extract]:
+def choose_lines(query: str, sources: Sequence[EntrySource], budget: int) -> list[Extract]:
     """Choose the lines of records that fit a query best, within a budget of o200k tokens, in the order of the log.
 
-    `sources`: the newest first; of an object that several records hold, the newest counts. Lines of which all words
-    are in `shown` are left out.
+    `sources`: the newest first; of an object that several records hold, the newest counts.
     """
-    asked, standing = frozenset(query_words(query)), frozenset(words(shown))
+    asked = frozenset(query_words(query))
     units: list[_Unit] = []
     for source in sources:
         if len(units) < _UNITS:
             units += _cut(source, query, len(units))
-    said = [words(unit.text) for unit in units]
+    held = [tuple(asked.intersection(words(unit.text))) for unit in units]
     pieces = [
-        Piece(unit.text, len(unit.text) // 3 + OVERHEAD, words=tuple(asked.intersection(held)), under=unit.under)
-        for unit, held in zip(units, said, strict=True)
+        Piece(unit.text, len(unit.text) // 3 + OVERHEAD, words=those, under=unit.under)
+        for unit, those in zip(units, held, strict=True)
     ]
     worths = score(pieces, query, PAGE)
     least = max(worths, default=0.0) * _FAINT
@@ -226,9 +225,7 @@ def choose_lines(query: str, sources: Sequence[EntrySource], budget: int, shown:
     among = [
         place
         for place, unit in enumerate(units)
-        if worths[place] > least
-        and newest.setdefault(unit.name or unit.source.ref, unit.source.ref) == unit.source.ref
-        and not (shown and standing.issuperset(said[place]))
+        if worths[place] > least and newest.setdefault(unit.name or unit.source.ref, unit.source.ref) == unit.source.ref
     ]
     choice = Choice(pieces, query, among=among, weights=PAGE)
 

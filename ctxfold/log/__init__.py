@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
 from ctxfold.errors import RefError
 
 Kind = Literal["user", "assistant", "call", "result", "note"]
 Origin = Literal["user", "model", "tool", "page"]
 
-KINDS: tuple[Kind, ...] = get_args(Kind)
 UNTRUSTED: frozenset[Origin] = frozenset({"tool", "page"})
 """Origins that give data: their text is marked in every view, and in every summary made from it."""
 

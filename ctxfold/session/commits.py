@@ -7,7 +7,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from ctxfold.errors import BranchError, CorruptStore, UndoError
 from ctxfold.log.json import canonical
@@ -35,7 +35,6 @@ DECISIONS: frozenset[EventKind] = frozenset({"folded", "moved", "renamed", "inte
 """The kinds that undo can void. Records and goals are never voided."""
 INTENTS: frozenset[EventKind] = frozenset({"intent_set", "extracted"})
 """The kinds that change the register and leave the cover as it is."""
-KINDS: tuple[EventKind, ...] = get_args(EventKind)
 NAMES = frozenset({"name", "topic_name", "was_name"})
 """Payload keys that hold names. Revisions do not depend on them, so that a rename or an import keeps its revisions."""
 GENESIS = State(0, b"\0" * 16, 0, 0, 0, 0, 0)

@@ -179,9 +179,3 @@ def _find_pairs(text: str) -> Iterator[Span]:
     if "=" in text:
         for match in _ASSIGNED.finditer(text):
             yield Span(match.start(), match.end())
-
-
-def facts_of(text: str) -> list[str]:
-    """The values and names in a text that must stay exact, in order, each once."""
-    spans = _merge_spans(chain(entities(text), (Span(*match.span()) for match in NAME.finditer(text))))
-    return list(dict.fromkeys(span.of(text) for span in spans))

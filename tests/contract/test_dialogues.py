@@ -6,7 +6,7 @@ import random
 import pytest
 
 from ctxfold import Session
-from ctxfold.text.values import facts_of
+from ctxfold.text.values import entities
 
 TURNS = 25
 BUDGET = 2_000
@@ -57,7 +57,7 @@ def test_nearly_every_value_of_the_user_stays_in_view_for_25_turns(
     wanted: list[str] = []
     for n, turn in enumerate(turns(forms, seed)):
         session.record_turn(user=turn)
-        wanted += facts_of(turn)
+        wanted += [span.of(turn) for span in entities(turn)]
         if chance.random() < 0.6:
             rows = [{"id": f"X{n}{k}", "price": chance.randint(1, 999), "name": f"thing {k}"} for k in range(60)]
             session.record_step(
