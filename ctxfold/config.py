@@ -11,6 +11,8 @@ variable                    meaning
 ``CTXFOLD_ROLE_ENDPOINT``   the server that the role's model is asked at
 ``CTXFOLD_ROLE_KEY``        the key for that server
 ``CTXFOLD_MAX_COST``        the most dollars that a run's model may cost when no ``--max-cost`` is given
+``CTXFOLD_FOLD_AT``         the share of its budget from which a view is folded; default: 0.9
+``CTXFOLD_MICRO``           set to fold each step alone once the next is recorded
 ``CTXFOLD_KEEP_PAIRS``      a file that gets each accepted request of a decision with its reply, as JSON lines
 ``PROVIDER_API_KEY``        a provider's key: ANTHROPIC, OPENAI, GOOGLE (or ``GEMINI_API_KEY``), …
 ``PROVIDER_BASE_URL``       a server that speaks the provider's API; default: the provider's own
@@ -352,13 +354,21 @@ SETTINGS = FoldSettings()
 
 def fold_settings() -> FoldSettings:
     """Return when and how far sessions fold, by the table `fold` of the settings file. Raises InputError."""
-    table = _read_table("fold")
+    table = dict(_read_table("fold"))
+    if share := read("CTXFOLD_FOLD_AT"):
+        try:
+            table["at"] = float(share)
+        except ValueError as error:
+            raise InputError(f"CTXFOLD_FOLD_AT is {share!r}: give a share of the budget, such as 0.8") from error
+    if read("CTXFOLD_MICRO"):
+        table["micro"] = True
     for name, value in table.items():
         known = getattr(SETTINGS, name, None)
         if known is None or isinstance(value, bool) != isinstance(known, bool) or not isinstance(value, (int, float)):
             kinds = "at and to as shares of the budget, depth and window as steps, micro as true or false"
             raise InputError(f"[fold] in {settings_file()} holds {name} = {value!r}: it takes {kinds}")
-    return replace(SETTINGS, **table)
+    low_water = {} if "to" in table or "at" not in table else {"to": SETTINGS.to / SETTINGS.at * table["at"]}
+    return replace(SETTINGS, **table, **low_water)
 
 
 def _read_table(name: Literal["models", "fold"]) -> dict[str, Any]:

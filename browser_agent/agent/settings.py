@@ -12,7 +12,7 @@ from pathlib import Path
 
 from browser_agent.agent.result import Hooks, StepTaken
 from browser_agent.browser.process import Report
-from ctxfold.config import FoldSettings
+from ctxfold.config import SETTINGS, FoldSettings, fold_settings
 from ctxfold.errors import InputError
 from ctxfold.models import Model, Roles
 
@@ -126,6 +126,9 @@ def choose_fold_settings(budget: int) -> FoldSettings:
 
     A page that was left can be opened or recalled. Below 8,000 tokens deep folds would leave too little of it.
     """
+    wanted = fold_settings()
+    if wanted != SETTINGS:
+        return wanted
     if budget < _SMALL:
         return FoldSettings(at=1.0, to=0.80)
     return FoldSettings(to=0.40)

@@ -22,7 +22,7 @@ from browser_agent.agent.settings import BrowserChoice, Keeping, RunLimits, Watc
 from browser_agent.cli.live import Live, print_result, wrap_lines
 from browser_agent.cli.request import read_schema, read_secret, resume_command
 from browser_agent.network.secrets import Secrets
-from ctxfold.cli.options import budget_option, choose_model, json_option, store_option
+from ctxfold.cli.options import budget_option, choose_model, fold_at_option, json_option, micro_option, store_option
 from ctxfold.config import EXPLORER, child_environment
 from ctxfold.errors import InputError, PageUnreachable
 from ctxfold.models import helpers, load
@@ -98,6 +98,8 @@ _file = click.Path(dir_okay=False, path_type=Path)
 @click.option(
     "--trust", multiple=True, metavar="DOMAIN", help="Pages of it may send what they like after an act, unasked."
 )
+@fold_at_option
+@micro_option
 @json_option
 @store_option
 def browse(

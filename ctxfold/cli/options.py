@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import json
+import os
 import sys
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
@@ -26,6 +27,33 @@ Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 BUDGET = 8_000
 
 session_argument: Decorator = click.argument("session", metavar="SESSION")
+
+
+def _set_variable(name: str) -> Callable[[click.Context, click.Parameter, Any], None]:
+    """A callback that sets a variable for this process to the value of an option."""
+
+    def set_it(_context: click.Context, _option: click.Parameter, value: Any) -> None:
+        if value:
+            os.environ[name] = str(value)
+
+    return set_it
+
+
+fold_at_option: Decorator = click.option(
+    "--fold-at",
+    type=click.FloatRange(0, 1, min_open=True),
+    metavar="SHARE",
+    expose_value=False,
+    callback=_set_variable("CTXFOLD_FOLD_AT"),
+    help="Fold from this share of the budget on; 0.9 if not said.",
+)
+micro_option: Decorator = click.option(
+    "--micro",
+    is_flag=True,
+    expose_value=False,
+    callback=_set_variable("CTXFOLD_MICRO"),
+    help="Fold each step alone once the next is recorded.",
+)
 store_option: Decorator = click.option("--store", metavar="PLACE", help="The store's path or URL, if not the default.")
 json_option: Decorator = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 yes_option: Decorator = click.option("--yes", "-y", is_flag=True, help="Do not ask first.")

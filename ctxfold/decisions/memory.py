@@ -47,6 +47,8 @@ _FRESH, _TINY_FRESH = 1.25, 0.9
 """The raw records of folded steps after the memory, in budgets, from which it is written anew: in lines they need 8% of
 that, so that lines and memory take 38% of the view; in a tiny view the raw records weigh twice the memory's room.
 """
+_WORDS = 0.12
+"""The share of a budget that the user's words and lines get beside a memory, however long it is."""
 _OVER = 1.25
 """How far a memory may exceed its room before it is shortened."""
 
@@ -122,22 +124,22 @@ def choose_batch(workspace: Workspace, budget: int, settings: FoldSettings) -> B
     return split_blocks(blocks, budget, settings)
 
 
-def split_blocks(blocks: Sequence[Block], budget: int, settings: FoldSettings) -> Batch | None:
+def split_blocks(blocks: Sequence[Block], budget: int, settings: FoldSettings, newest: float = 1.0) -> Batch | None:
     """Split blocks into those to fold and the newest, which stay in full; None if nothing may be folded.
 
     The newest get a third of the low-water mark; more if the session edits documents that they hold, up to what the
-    user's words in the older ones leave.
+    user's words in the older ones leave. `newest`: the share of the budget that they get at most.
     """
     costs = [block.tokens for block in drop_repeats(blocks)]
     end, full, said = len(blocks), 0, sum(_count_said(block) for block in blocks)
-    third = _THIRD * settings.to
+    third = min(_THIRD * settings.to, newest)
     newer = third + _share_documents(blocks) * third
     while end > 0:
         block = blocks[end - 1]
-        newest = len(blocks) - end < settings.depth
+        stays = len(blocks) - end < settings.depth
         said -= _count_said(block)
         most = max(third, min(newer, settings.to - _ROOM_A_WORD * said / budget)) * budget
-        if not newest and (not isinstance(block, RawStep) or (block.settled and full + costs[end - 1] > most)):
+        if not stays and (not isinstance(block, RawStep) or (block.settled and full + costs[end - 1] > most)):
             break
         full += min(costs[end - 1], int(_LATEST * budget)) if end == len(blocks) else costs[end - 1]
         end -= 1
@@ -211,7 +213,7 @@ def make_past(
     summary = _join_summaries(later, room // 2, query)
     text = write_memory(batch.steps, as_of, written.memory, summary) if written else summary
     changed = write_trail(changes_of(batch.blocks), batch.steps, int(TRAIL * room), text)
-    left = max(room - count(text) - (changed.tokens if changed else 0), 0)
+    left = max(room - count(text) - (changed.tokens if changed else 0), int(_WORDS * budget) if written else 0)
     blocks = [_drop_prose(show(block), as_of) for block in opened]
     newest = [show(block) for block in batch.newest]
     made = condense(blocks, newest, left, budget, query, text if written else "")

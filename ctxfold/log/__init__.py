@@ -26,8 +26,7 @@ class Record:
         origin: who it came from.
         text: the exact text. A call is the JSON of its name and arguments.
         call_id: the caller's id of a call, or of the call that a result answers. Hosts reuse ids: only (step, call_id)
-            names a
-            call.
+            names a call.
         at: the step under which it is shown; another than `step` for a result that came late.
         shown: the shorter form given by whoever recorded it, if any.
         call: for a result that does not follow its call, that call's number in its step, from 1; else 0.

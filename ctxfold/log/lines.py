@@ -1,10 +1,8 @@
 """Writes a record in full, as lines with speakers.
 
 The marker of a line says who speaks: `user:`, `ai:`, `>` for a call, `<` for data from a tool or a page. Text of a tool
-or page
-that has several lines is between fences with its address. A line of the assistant that looks like another speaker's
-gets a
-backslash.
+or page that has several lines is between fences with its address. A line of the assistant that looks like another
+speaker's gets a backslash.
 """
 
 from __future__ import annotations
@@ -170,8 +168,7 @@ def lines_of(record: Record) -> tuple[Line, ...]:
 
     Returns:
         All its words: prose, calls and documents verbatim, JSON as rows. An empty text gives no line, but an empty
-        result gives
-        one: a call without a result still waits for it.
+        result gives one, since a call without a result still waits for it.
     """
     ref, text, untrusted = record.ref, record.text, record.untrusted
     if record.shown is not None:

@@ -211,6 +211,8 @@ def _sign(tx: Reading, place: Branch, memory: Memory, as_of: int, by: By) -> Wri
 
 _FULL = 0.95
 """The share of its budget that a filled view takes wherever the log holds that much."""
+_NEWEST = 0.25
+"""The share of a filled view that its newest steps get at most, so that the user's words and the lines have room."""
 _FILLS = 3
 """How often a filled view is given more room."""
 
@@ -224,7 +226,7 @@ def fill_view(tx: Reading, now: Handle, workspace: Workspace, budget: Budget, lo
     opened = open_tiles(tx, now.session, workspace, workspace.blocks, REACH * limit)
     room = limit - render(replace(workspace, blocks=()), budget).tokens
     for _ in range(_FILLS):
-        filled = render(_choose_past(workspace, opened, limit, room, now.settings), budget, log)
+        filled = render(_refill_past(workspace, opened, limit, room, now.settings), budget, log)
         view = filled if filled.tokens >= _FULL * limit or filled.tokens > view.tokens else view
         if filled.tokens >= _FULL * limit:
             break
@@ -232,16 +234,21 @@ def fill_view(tx: Reading, now: Handle, workspace: Workspace, budget: Budget, lo
     return view
 
 
-def _choose_past(
+def _refill_past(
     workspace: Workspace, opened: Sequence[Block], limit: int, room: int, settings: FoldSettings
 ) -> Workspace:
-    """A workspace whose older steps are folded anew, from the log, down to a room of o200k tokens."""
-    kept = keep_memory(workspace.blocks)
-    batch = split_blocks(opened, limit, replace(settings, at=1.0, to=min(room / limit, 0.99)))
-    if batch is None or (kept is None and price_blocks(*opened) <= room):
+    """A workspace for a view that is filled: all steps in full if they fit and there is no memory, else the older ones
+    folded anew from the log, so that the whole takes `room` o200k tokens.
+    """
+    memory = keep_memory(workspace.blocks)
+    if memory is None and price_blocks(*opened) <= room:
+        return replace(workspace, blocks=tuple(opened))
+    low_water = min(max(room / limit, 0.01), 0.99)
+    batch = split_blocks(opened, limit, replace(settings, at=1.0, to=low_water), _NEWEST)
+    if batch is None:
         return replace(workspace, blocks=tuple(opened))
     number = max(block.number for block in workspace.blocks if isinstance(block, Tile))
-    tile = make_past(batch, batch.blocks, number, limit, query_of(workspace), kept)
+    tile = make_past(batch, batch.blocks, number, limit, query_of(workspace), memory)
     past = batch.blocks if tile.whole else (tile,)
     return replace(workspace, blocks=(*past, *batch.newest))
 

@@ -63,7 +63,7 @@ class Sources:
         return None if best is None else self._source(best)
 
     def find(self, queries: Sequence[str], most: int) -> list[EntrySource]:
-        """Return the newest results, notes and calls with text that hold words of a query, `most` a query."""
+        """Return the newest results, notes and calls with text that hold words of a query, twice `most` in all."""
         rows: dict[int, StoredRecord] = {}
         for query in queries:
             rare = " ".join(word for word in query.split() if not is_common(word.strip(".,:;!?"))) or query

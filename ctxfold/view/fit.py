@@ -216,7 +216,7 @@ def condense(
     ends: dict[int, list[int]] = {}
     for place in said:
         ends.setdefault(pieces[place].line, [place, place])[1] = place
-    words = min(_USER_WORDS * budget, _AT_MOST * room)
+    words = min(_USER_WORDS * budget, room if known else _AT_MOST * room)
     first = [place for place in said if pieces[place].line == pieces[said[0]].line and not query[0]]
     edges = [place for places in ends.values() for place in sorted(set(places))]
     for most, among in (

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from ctxfold.config import default_store, endpoint, home
-from ctxfold.errors import ReadOnlyStore
+from ctxfold.config import FoldSettings, default_store, endpoint, fold_settings, home
+from ctxfold.errors import InputError, ReadOnlyStore
 
 VARIABLES = (
     "CTXFOLD_HOME",
@@ -61,3 +61,18 @@ def test_a_base_url_moves_the_endpoint(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANTHROPIC_BASE_URL", "http://127.0.0.1:8081/")
     assert endpoint().url == "http://127.0.0.1:8081"
     assert endpoint().local
+
+
+def test_folding_is_set_by_the_settings_file_and_before_it_by_variables(monkeypatch, tmp_path):
+    file = tmp_path / "settings.toml"
+    monkeypatch.setenv("CTXFOLD_SETTINGS", str(file))
+    assert fold_settings() == FoldSettings()
+    file.write_text("[fold]\nat = 0.8\nto = 0.5\ndepth = 2\nwindow = 30\nmicro = true\n")
+    assert fold_settings() == FoldSettings(0.8, 0.5, 2, 30, micro=True)
+    monkeypatch.setenv("CTXFOLD_FOLD_AT", "0.6")
+    assert (fold_settings().at, fold_settings().to) == (0.6, 0.5)
+    for wrong in ("at = 2", "depth = 'x'", "deep = 1", "micro = 1"):
+        file.write_text(f"[fold]\n{wrong}\n")
+        monkeypatch.delenv("CTXFOLD_FOLD_AT", raising=False)
+        with pytest.raises(InputError):
+            fold_settings()

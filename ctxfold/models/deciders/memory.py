@@ -194,7 +194,7 @@ class Fold:
 _MEMORY = RequestKind.of(MemoryParts, "remember", "memory")
 PART, RECORD = 24_000, 12_000
 """o200k tokens of log in one request for a memory, and of the longest record in it."""
-_DENSE = 3.5
+_DENSE = 3.0
 """Characters of an o200k token in a memory, whose ids and numbers are shorter than words."""
 _LONG = 1.15
 """How far a memory may exceed its room before it goes back to its author."""
