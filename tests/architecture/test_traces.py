@@ -22,7 +22,7 @@ from tests.sites.server import LAB, Site
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = tuple(f"{ROOT / name}/" for name in ("ctxfold", "browser_agent", "mcp_server"))
-MOST = {"record": 16, "view": 24, "page_act": 44, "hook": 32, "recall": 15}
+MOST = {"record": 14, "view": 21, "page_act": 32, "hook": 32, "recall": 14}
 
 
 @contextmanager
