@@ -219,6 +219,7 @@ async def price(pages: Pages, stream: str, steps: int, budget: int) -> tuple[Bil
 
     async def keep_outcome(window: Window, actions: Sequence[PageAction], need: str | None = None, **_: Any) -> Outcome:
         outcomes.append(await pages.perform(window, actions, need))
+        window.last = outcomes[-1].observation
         return outcomes[-1]
 
     vars(steps_module)["perform"] = keep_outcome
