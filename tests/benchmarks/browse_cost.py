@@ -218,9 +218,9 @@ async def price(pages: Pages, stream: str, steps: int, budget: int) -> tuple[Bil
     outcomes: list[Outcome] = []
 
     async def keep_outcome(window: Window, actions: Sequence[PageAction], need: str | None = None, **_: Any) -> Outcome:
-        outcomes.append(await pages.perform(window, actions, need))
-        window.last = outcomes[-1].observation
-        return outcomes[-1]
+        outcomes.append(outcome := await pages.perform(window, actions, need))
+        window.last = outcome.observation
+        return outcome
 
     vars(steps_module)["perform"] = keep_outcome
     pages.begin()
