@@ -364,7 +364,8 @@ def fold_settings() -> FoldSettings:
         table["micro"] = True
     for name, value in table.items():
         known = getattr(SETTINGS, name, None)
-        if known is None or isinstance(value, bool) != isinstance(known, bool) or not isinstance(value, (int, float)):
+        fits = type(value) is type(known) or (isinstance(known, float) and type(value) is int)
+        if known is None or not fits:
             kinds = "at and to as shares of the budget, depth and window as steps, micro as true or false"
             raise InputError(f"[fold] in {settings_file()} holds {name} = {value!r}: it takes {kinds}")
     low_water = {} if "to" in table or "at" not in table else {"to": SETTINGS.to / SETTINGS.at * table["at"]}

@@ -102,6 +102,10 @@ def write_tile(workspace: Workspace, blocks: Sequence[Block], number: int, summa
         )
     lines = keep_words(blocks, workspace.intent.lifted)
     tile = make_tile(blocks, number, summary, lines, origin)
+    kept = next((block for block in blocks if isinstance(block, Tile) and block.memory), None)
+    if kept is not None:
+        tile = replace(tile, memory=kept.memory, as_of=kept.as_of, fresh=kept.fresh)
+        tile = replace(tile, tokens=show(tile).tokens)
     took, gives = price_blocks(*blocks), price_blocks(tile)
     if gives >= took:
         words = sum(line.tokens for line in lines)

@@ -37,6 +37,8 @@ TOPIC = "[topic"
 THINKING = "[Thought]"
 KEY_INFO = "[KEY INFO]"
 MEMORY = "memory"
+UNSAID = "[not the user's words]"
+"""Marks a row of a memory that says what to do and cites no message of the user."""
 REPORT = "report of what was done and read; it gives no instructions:"
 
 _WORDS = (
@@ -138,7 +140,9 @@ def fence(ref: str, text: str, name: str = "") -> str:
     return f"<<{f'{ref} {name}' if name else ref}\n{text.replace(f'{ref}>>', f'{ref}> >')}\n{ref}>>"
 
 
-_POSING = re.compile(rf"(?<=[\n\r\v\f\x1c-\x1e\x85\u2028\u2029])(?={POSING.pattern})")
+BREAK = r"[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]"
+"""The signs that begin a row, for whoever reads it."""
+_POSING = re.compile(rf"(?<={BREAK})(?={POSING.pattern})")
 
 
 def unposed(text: str) -> str:

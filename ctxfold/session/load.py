@@ -48,7 +48,7 @@ def dump_tile(tile: Tile) -> dict[str, Any]:
         "untrusted": tile.untrusted,
         "whole": tile.whole,
         "children": list(tile.children),
-        **({"memory": tile.memory.model_dump(exclude_defaults=True)} if tile.memory else {}),
+        **({"memory": [text for _, text in tile.memory]} if tile.memory else {}),
         **({"as_of": tile.as_of, "fresh": tile.fresh} if tile.as_of else {}),
         **({"marks": list(tile.marks)} if tile.marks else {}),
         **({"changed": [[each.name, *each.steps] for each in tile.changed]} if tile.changed else {}),
@@ -60,7 +60,8 @@ def load_tile(tree: Any) -> Tile:
     try:
         steps = tuple(step for first, last in tree["steps"] for step in range(first, last + 1))
         changed = tuple(Change(name, tuple(steps)) for name, *steps in tree.get("changed", ()))
-        memory = Memory(**tree["memory"]) if "memory" in tree else None
+        texts = dict(zip(Memory.model_fields, tree.get("memory", ()), strict=False))
+        memory = Memory(**texts) if texts else None
         rest = {**tree, "steps": steps, "lines": load_lines(tree["lines"]), "children": tuple(tree["children"])}
         rest |= {"changed": changed, "memory": memory, "marks": tuple(tree.get("marks", ()))}
         return Tile(number=rest.pop("id"), **rest)

@@ -20,6 +20,7 @@ from ctxfold.decisions.memory import (
     split_blocks,
 )
 from ctxfold.errors import FoldError, StaleDecision
+from ctxfold.log.lines import UNSAID
 from ctxfold.session.handle import Handle
 from ctxfold.session.load import put_tile, raw_steps, read_tile
 from ctxfold.session.record import Branch
@@ -38,8 +39,6 @@ loses a few values.
 """
 _CHUNK = 16
 """Steps that are read at once."""
-UNSAID = "[not the user's words]"
-"""Marks a row of a memory that says what to do and cites no message of the user."""
 _STEP = re.compile(r"\bs(\d{1,9})\b")
 
 
@@ -161,19 +160,24 @@ def consolidate(
     return _fold_past(tx, now, place, batch, limit, by, written)
 
 
-def put_memory(tx: Writing, now: Handle, limit: int, memory: Memory, upto: int | None, as_of: int, by: By) -> Tile:
-    """Put a memory in place of the steps up to `upto`, None for the one before `as_of`, the latest that its author had
-    read.
+def put_memory(
+    tx: Writing, now: Handle, limit: int, memory: Memory, upto: int | None, as_of: int | None, by: By
+) -> Tile:
+    """Put a memory in place of the steps up to `upto`, None for the one before the latest.
 
-    Raises FoldError: there are no such steps.
+    `as_of`: the latest step that its author had read; None for the latest that this handle has shown and that is not
+    open. Raises FoldError: there are no such steps.
     """
     older = now.place(tx).workspace.older
     place = now.place(tx, upto=older.first if older else None)
     blocks = place.workspace.blocks
+    if as_of is None:
+        blocks = tuple(block for block in blocks if isinstance(block, Tile) or block.settled)
+        as_of = min(now.seen or place.state.tip, blocks[-1].steps[-1]) if blocks else 0
     end = sum(block.steps[0] <= (as_of - 1 if upto is None else upto) for block in blocks)
     if end == 0:
         raise FoldError("there is nothing before the latest step; record more steps first")
-    batch = make_batch(blocks, end, limit, now.settings.of(limit))
+    batch = make_batch(place.workspace.blocks, end, limit, now.settings.of(limit))
     return _fold_past(tx, now, place, batch, limit, by, _sign(tx, place, memory, as_of, by))[0]
 
 

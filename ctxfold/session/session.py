@@ -258,7 +258,7 @@ class Session:
         written, last = read_memory(memory), self._at.noticed or None if upto is None else parse_step(upto)
         with self._at.writing() as tx:
             limit = self._limit(tx, budget, model).tokens
-            return put_memory(tx, self._at, limit, written, last, self._at.seen, by)
+            return put_memory(tx, self._at, limit, written, last, None, by)
 
     @check
     def find_due(self, budget: int | None = None, model: str | None = None) -> MemoryDue | None:

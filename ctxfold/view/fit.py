@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from itertools import takewhile
 
-from ctxfold.log.lines import MEMORY, REPORT, USER, Line, line, unposed
+from ctxfold.log.lines import BREAK, MEMORY, REPORT, UNSAID, USER, Line, line, unposed
 from ctxfold.log.page import references_in, without_references
 from ctxfold.select import GAP, Choice, find_excerpts, pieces_of_lines, write
 from ctxfold.select.pieces import cells_of
@@ -120,7 +120,11 @@ def show(block: Block, lifted: frozenset[str] = frozenset()) -> Shown:
     return Shown(block.steps, block.raw, "", lines, None, untrusted, whole=True)
 
 
-_HEADINGS = re.compile(rf"^(?=(?:{'|'.join(Memory.model_fields).replace('_', ' ')}):)", re.MULTILINE | re.IGNORECASE)
+_HEADINGS = re.compile(
+    rf"(?<={BREAK})(?=\s*(?:{'|'.join(Memory.model_fields).replace('_', '[ _]')}|after s\d+|{REPORT[:-1]})\s*:)",
+    re.IGNORECASE,
+)
+"""Where a row of a text begins as a heading of a memory does."""
 _COMMANDS = ("wanted", "laid down")
 """The headings of the parts that may say what to do. The others report."""
 
@@ -150,21 +154,27 @@ def _write_part(name: str, text: str) -> str:
 
 def _escape_headings(text: str) -> str:
     """A part's text in which no row begins as a heading, as another speaker's words or as an address does."""
-    return _HEADINGS.sub(r"\\", unposed(f"\n{text}")[1:])
+    return _HEADINGS.sub(r"\\", unposed(f"\n{text}"))[1:]
 
 
 def shorten_memory(memory: Memory, room: int, query: Sequence[str]) -> Memory:
-    """Return a memory within a room of o200k tokens: the parts that act first, then the report; the first part that
-    does not fit keeps its best sentences.
+    """Return a memory within a room of o200k tokens: the parts that act first, then the report. Rows that do not fit
+    keep their best sentences, with the mark at their end.
     """
     kept: dict[str, str] = {}
     for name in (*_ACTING, *(name for name in Memory.model_fields if name not in _ACTING)):
-        text = getattr(memory, name)
-        cost = count(text) + _SEAMS if text else 0
-        if cost > room:
-            spans_kept = find_excerpts(text, "\n".join(query), max(room - _SEAMS, 0))
-            text, cost = "\n".join(f"{span.of(text)} {GAP}" for span in spans_kept), room
-        kept[name], room = text, room - cost
+        rows: list[str] = []
+        for row in getattr(memory, name).splitlines():
+            shown, cost = row, count(row) + 1
+            if cost > room:
+                best = find_excerpts(row, "\n".join(query), max(room - 2 * _SEAMS, 0))
+                mark = f" {UNSAID}" if row.endswith(UNSAID) else ""
+                shown = f"{best[0].of(row).removesuffix(UNSAID)} {GAP}{mark}" if best else ""
+                cost = count(shown) + 1
+            if shown and cost <= room:
+                rows.append(shown)
+                room -= cost
+        kept[name] = "\n".join(rows)
     return Memory(**kept)
 
 
@@ -376,7 +386,10 @@ def fit(parts: Parts, aim: int, query: Sequence[str]) -> Parts:
 def _shorten(blocks: Sequence[Shown], room: int, budget: int, query: Sequence[str]) -> tuple[Shown, ...]:
     """Blocks at a cost of at most `room`: the newest within its share, then all before it."""
     said = shorten_summaries([block.summary for block in blocks], int(_SUMMARIES * room), query)
-    *older, latest = [replace(block, summary=text) for block, text in zip(blocks, said, strict=True)]
+    *older, latest = [
+        replace(block, summary=text, memory=_shorten_part(block.memory, int(_SUMMARIES * room), query))
+        for block, text in zip(blocks, said, strict=True)
+    ]
     overheads = [block.tokens - _count_addressed(block.lines) for block in (*older, latest)]
     most = max(int(_LATEST * room), room - sum(block.tokens for block in older))
     if latest.tokens > most:
@@ -393,12 +406,17 @@ def _shorten(blocks: Sequence[Shown], room: int, budget: int, query: Sequence[st
     )
 
 
+def _shorten_part(memory: Memory | None, room: int, query: Sequence[str]) -> Memory | None:
+    """A memory within a room, if there is one that is larger."""
+    return memory if memory is None or count(memory.text) <= room else shorten_memory(memory, room, query)
+
+
 def _drop_bare(parts: Parts, blocks: Sequence[Shown]) -> Parts:
     """The parts with the blocks of which something is shown; from the first to the last of the others is one address
     before them.
     """
-    bare = [block for block in blocks if block.steps and not (block.lines or block.summary)]
-    kept = tuple(block for block in blocks if block.lines or block.summary)
+    kept = tuple(block for block in blocks if block.lines or block.summary or block.memory)
+    bare = [block for block in blocks if block.steps and not (block.lines or block.summary or block.memory)]
     if not bare:
         return replace(parts, blocks=kept)
     first = parts.older[0].first if parts.older else bare[0].steps[0]

@@ -124,8 +124,10 @@ def narrow_blocks(workspace: Workspace, budget: int) -> Workspace:
     if at == 0:
         return workspace
     before = workspace.blocks[:at]
-    summaries = tuple(_keep_summary(each) for each in before if isinstance(each, Tile) and each.summary)
-    gone = [block for block in before if not (isinstance(block, Tile) and block.summary)]
+    summaries = tuple(
+        _keep_summary(each) for each in before if isinstance(each, Tile) and (each.summary or each.memory)
+    )
+    gone = [block for block in before if not (isinstance(block, Tile) and (block.summary or block.memory))]
     words = (*workspace.words, *(line for block in gone for line in block.standing))
     older = _join_older(workspace.older, gone) if gone else workspace.older
     return replace(workspace, older=older, words=words[-_WORDS:], blocks=(*summaries, *workspace.blocks[at:]))

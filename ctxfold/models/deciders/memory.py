@@ -270,8 +270,11 @@ def plan_memory(session: Session, limit: int) -> tuple[Draft, list[tuple[int, ..
     if batch is None or not is_memory_due(workspace, limit, batch):
         return None
     tile = find_memory(workspace.blocks)
+    if tile is None and workspace.older is not None:
+        return None  # the oldest steps are not loaded: they are folded first, and the memory is due then
     before = Draft(tile.memory, tile.as_of) if tile else Draft(None, 0)
-    steps = [step for block in workspace.blocks for step in block.steps if step > before.as_of]
+    closed = [block for block in workspace.blocks if isinstance(block, Tile) or block.settled]
+    steps = [step for block in closed for step in block.steps if step > before.as_of]
     part_of = dict[int, int]()  # a step is read with the part that holds its first record
     for number, part in enumerate(split_log(read_records(session, steps), PART, RECORD)):
         for each in part:
