@@ -1,4 +1,4 @@
-"""Commits the decisions of a session: fold, consolidation, plan, extraction, refactoring, goal and branch move."""
+"""Commits the decisions of a session but folds and memory: plan, extraction, refactoring, goal and branch move."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Makes a view fit its budget: its end is shortened first, then the newest block, then all older ones."""
+"""Writes blocks and the nine parts of a memory as text, and makes a view fit its budget: its end is shortened first."""
 
 from __future__ import annotations
 

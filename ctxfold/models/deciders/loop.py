@@ -1,6 +1,4 @@
-"""Asks a model for one decision: asks, checks, asks once more with the reason, then lets the embedded
-decider decide.
-"""
+"""Makes one decision: has a model asked, checks and applies its reply, and lets the embedded decider decide else."""
 
 from __future__ import annotations
 
