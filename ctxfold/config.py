@@ -348,6 +348,7 @@ class FoldSettings:
 
 
 _MARKS = (0.90, 0.60)
+"""The default marks. At a low-water mark of .70 recall on coding sessions is the same, and the cost .47 for .35."""
 SETTINGS = FoldSettings()
 """The default water marks and shares."""
 

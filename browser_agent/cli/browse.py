@@ -165,6 +165,7 @@ def demo(question: str, budget: int, as_json: bool) -> int:
 
 _READY = re.compile(r"(http://\S+)")
 _SECONDS = 30.0
+"""The longest that Python's documentation server takes to start on a busy machine."""
 _PYDOC = "import pydoc; pydoc.browse(0, open_browser=False, hostname='127.0.0.1')"
 """`python -m pydoc` would put the working directory on its path, and run what modules lie there."""
 

@@ -145,7 +145,7 @@ def split_blocks(blocks: Sequence[Block], budget: int, settings: FoldSettings, n
         end -= 1
     if settings.window:
         steps = [index for index in range(end) if isinstance(blocks[index], RawStep)]
-        end = min(end, steps[settings.window - 1] + 1) if len(steps) > settings.window else end
+        end = min(end, steps[int(settings.window) - 1] + 1) if len(steps) > settings.window else end
     if end == 0 or (end == 1 and isinstance(blocks[0], Tile)):
         return None
     return make_batch(blocks, end, budget, settings)
