@@ -103,8 +103,10 @@ def write_tile(workspace: Workspace, blocks: Sequence[Block], number: int, summa
     lines = keep_words(blocks, workspace.intent.lifted)
     tile = make_tile(blocks, number, summary, lines, origin)
     kept = next((block for block in blocks if isinstance(block, Tile) and block.memory), None)
-    if kept is not None:
-        tile = replace(tile, memory=kept.memory, as_of=kept.as_of, fresh=kept.fresh)
+    if kept is not None and kept.memory is not None:  # the text becomes a part of the memory, which lives on
+        report = "\n".join(filter(None, (kept.memory.report, f"{spans(tile.steps)}: {summary}")))
+        memory = kept.memory.model_copy(update={"report": report})
+        tile = replace(tile, summary="", memory=memory, as_of=kept.as_of, fresh=kept.fresh)
         tile = replace(tile, tokens=show(tile).tokens)
     took, gives = price_blocks(*blocks), price_blocks(tile)
     if gives >= took:

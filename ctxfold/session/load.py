@@ -177,11 +177,11 @@ def _blocks(
     """Load the newest blocks until they are enough. Returns them in path order, and the depth of the first."""
     found: list[Block] = []
     depth, cell, tokens = tip.depth, state.cover, 0
-    wanted = _depth_of(tx, session, upto)
+    wanted = depth_of(tx, session, upto)
     while depth > 0 and (tokens < reach or (wanted is not None and depth >= wanted)):
         row = tx.cover.cell(session, cell) if cell else None
         tile = read_tile(tx, session, row[1]) if row else None
-        floor = _depth_of(tx, session, tile.last) or 0 if tile else 0
+        floor = depth_of(tx, session, tile.last) or 0 if tile else 0
         if floor < depth:
             low = max(floor + 1, depth - _CHUNK + 1)
             steps = raw_steps(tx, session, tx.log.along(session, path, low, depth), newest=depth == tip.depth)
@@ -201,7 +201,8 @@ def count_reach(blocks: Sequence[Block], reach: int) -> int:
     return sum(min(block.tokens, reach // _PART) for block in blocks)
 
 
-def _depth_of(tx: Reading, session: int, n: int | None) -> int | None:
+def depth_of(tx: Reading, session: int, n: int | None) -> int | None:
+    """Return how many steps a step's path has up to it; None if there is no such step."""
     if n is None:
         return None
     step = tx.log.step(session, n)

@@ -22,7 +22,7 @@ from ctxfold.decisions.memory import (
 from ctxfold.errors import FoldError, StaleDecision
 from ctxfold.log.lines import UNSAID
 from ctxfold.session.handle import Handle
-from ctxfold.session.load import put_tile, raw_steps, read_tile
+from ctxfold.session.load import depth_of, put_tile, raw_steps, read_tile
 from ctxfold.session.record import Branch
 from ctxfold.session.sources import read_evidence
 from ctxfold.store.rows import Reading, Writing
@@ -58,24 +58,6 @@ def open_tiles(
     memory = find_memory(blocks)
     as_of = 0 if memory is None else memory.as_of
 
-    def depth_of(step: int) -> int:
-        row = tx.log.step(session, step)
-        return 0 if row is None else row.depth
-
-    def parts_of(tile: Tile) -> Iterator[Tile | range]:
-        """The tiles that a tile was made of, and the depths of the steps between them, in path order."""
-        at = depth_of(tile.first)
-        end = at + len(tile.steps)
-        for number in tile.children:
-            child = read_tile(tx, session, number)
-            first = depth_of(child.first)
-            if first > at:
-                yield range(at, first)
-            yield child
-            at = first + len(child.steps)
-        if end > at:
-            yield range(at, end)
-
     def open_tile(tile: Tile, room: int) -> list[Block]:
         """The parts of a tile, newest first."""
         made: list[Block] = []
@@ -95,7 +77,7 @@ def open_tiles(
                 made.append(part)
                 room -= part.tokens
             else:
-                inside += parts_of(part)
+                inside += _list_parts(tx, session, part)
         return [*made, _keep_rest(tile, made)] if inside else made
 
     opened: list[Block] = []
@@ -105,6 +87,21 @@ def open_tiles(
         spent += sum(part.tokens for part in parts)
         opened += parts
     return tuple(opened[::-1])
+
+
+def _list_parts(tx: Reading, session: int, tile: Tile) -> Iterator[Tile | range]:
+    """The tiles that a tile was made of, and the depths of the steps between them, in path order."""
+    at = depth_of(tx, session, tile.first) or 0
+    end = at + len(tile.steps)
+    for number in tile.children:
+        child = read_tile(tx, session, number)
+        first = depth_of(tx, session, child.first) or 0
+        if first > at:
+            yield range(at, first)
+        yield child
+        at = first + len(child.steps)
+    if end > at:
+        yield range(at, end)
 
 
 def _keep_rest(tile: Tile, opened: Sequence[Block]) -> Tile:

@@ -240,7 +240,10 @@ def test_no_text_in_a_memory_poses_as_a_heading(session: Session):
 
 
 def test_a_fold_over_the_memory_keeps_it(session: Session):
-    kept = session.remember(MEMORY, upto=20, budget=16_000).memory
-    tile = session.fold("Orders 20 to 25 were looked up.", 1, 25)
-    assert (tile.memory, tile.as_of) == (kept, 60)
-    assert "after s60:\nOrders 20 to 25" in session.view(16_000).text
+    kept = session.remember(MEMORY, upto=20, budget=4_000).memory
+    tile = session.fold("Orders 20 to 24 were looked up.", 1, 25)
+    assert kept is not None
+    assert tile.memory == kept.model_copy(update={"report": "s1-s25: Orders 20 to 24 were looked up."})
+    add_orders(session, 60, 90)
+    session.consolidate(4_000)
+    assert "Orders 20 to 24" in session.view(4_000).text
