@@ -16,7 +16,9 @@ from ctxfold.decisions.marks import name_marks
 from ctxfold.decisions.refactor import Operator
 from ctxfold.decisions.register import parse_statements
 from ctxfold.errors import InputError
+from ctxfold.log.lines import UNSAID
 from ctxfold.session.branches import Topic
+from ctxfold.text.words import counted
 from ctxfold.workspace import Intent, MemoryParts, Statement, spans
 from mcp_server.sessions.pool import Pools, get_pool
 from mcp_server.tools.results import format_extracts, format_facts, format_tip, shorten
@@ -78,13 +80,15 @@ async def fold(
         decided = await pool.deciders.fold(pool.lease(session), first, last)
         tile, note = decided.made, decided.note
     marked = f"not in the log, and marked so: {name_marks(tile.marks)}" if tile.marks else ""
+    uncited = tile.memory.text.count(UNSAID) if tile.memory else 0
+    unsaid = f"{counted(uncited, 'row')} cite no message of the user, marked {UNSAID}" if uncited else ""
     return format_facts(
         block=tile.id,
         steps=spans(tile.steps),
         scale=tile.scale,
         tokens=tile.tokens,
         raw_tokens=tile.raw,
-        notes=[note, marked],
+        notes=[note, marked, unsaid],
     )
 
 
