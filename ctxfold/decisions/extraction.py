@@ -1,4 +1,4 @@
-"""Extraction: resolves the lines that somebody chose, chooses lines without a model, and finds what calls for lines."""
+"""Extraction: resolves the lines that somebody chose, and chooses lines without a model."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ OVERHEAD = 12
 """o200k tokens of an extract's address and fence at most."""
 _REF = re.compile(r"\s*s(\d{1,12})(?:\.(\d{1,6}))?(?::(\d{1,12})(?:-(\d{1,12}))?)?\s*")
 _MOST = 200
-"""LinesWrittens of one call that are read."""
+"""Selections of one call that are read."""
 _REASON = 400
 """Characters of a reason that are kept."""
 

@@ -1,4 +1,4 @@
-"""Folding: the directive, the tile of a written summary with the lines that it keeps, water marks, the applier."""
+"""Folding: the directive, the tile of a written summary with the lines that it keeps, the applier."""
 
 from __future__ import annotations
 
@@ -106,7 +106,9 @@ def write_tile(workspace: Workspace, blocks: Sequence[Block], number: int, summa
     if kept is not None and kept.memory is not None:  # the text becomes a part of the memory, which lives on
         report = "\n".join(filter(None, (kept.memory.report, f"{spans(tile.steps)}: {summary}")))
         memory = kept.memory.model_copy(update={"report": report})
-        tile = replace(tile, summary="", memory=memory, as_of=kept.as_of, fresh=kept.fresh)
+        tile = replace(
+            tile, summary="", memory=memory, as_of=kept.as_of, fresh=kept.fresh, origin=kept.origin, marks=kept.marks
+        )
         tile = replace(tile, tokens=show(tile).tokens)
     took, gives = price_blocks(*blocks), price_blocks(tile)
     if gives >= took:

@@ -195,7 +195,7 @@ def _share_documents(blocks: Sequence[Block]) -> float:
 def make_past(
     batch: Batch, opened: Sequence[Block], number: int, budget: int, query: Sequence[str], written: Written | None
 ) -> Tile:
-    """Return the tile of a batch: its memory, and the lines that the selector chooses; never dearer than its blocks.
+    """Return the tile of a batch: its memory, and the lines that the selector chooses.
 
     Args:
         batch: the blocks to fold.

@@ -134,7 +134,7 @@ def fold_steps(tx: Writing, now: Handle, directive: FoldDirective, by: By) -> Ti
     steps = tuple(step for block in blocks for step in block.steps)
     summary, marks = read_evidence(tx, place, steps).mark(directive.summary)
     tile = write_tile(workspace, blocks, number, summary, by.author)
-    return _put(tx, now, place, blocks, replace(tile, marks=marks), by)
+    return _put(tx, now, place, blocks, replace(tile, marks=(*tile.marks, *marks)), by)
 
 
 def consolidate(

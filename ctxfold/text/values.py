@@ -16,7 +16,6 @@ it apart."""
 _EAST = r"\u3000-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uffef"
 _ATOM = re.compile(rf"[€£¥₹$]?\d{{1,3}}(?:,\d{{3}}){{1,6}}(?:\.\d+)?(?![\w,])|[^\s,;()\[\]{{}}<>\"'`|“”‘’«»„…{_EAST}]+")
 _DIGIT = re.compile(r"\d")
-_HUMP = re.compile(r"[a-z][A-Z]")
 _UNDERSCORED = re.compile(r"\w*[^\W_]_+[^\W_]")
 _PATH = re.compile(r"(?:[A-Za-z]:|~|\.{1,2})?[/\\][\w.@~%+-]|[\w.@~%+-]+[/\\][\w.@~%+-]+[/\\.]")
 _DOTTED = re.compile(r"[\w-]{2,}(?:\.[\w-]+){0,9}\.[A-Za-z][A-Za-z0-9]{0,15}(?:[(:/].*)?", re.S)

@@ -247,3 +247,12 @@ def test_a_fold_over_the_memory_keeps_it(session: Session):
     add_orders(session, 60, 90)
     session.consolidate(4_000)
     assert "Orders 20 to 24" in session.view(4_000).text
+
+
+def test_a_refactoring_with_a_text_keeps_the_memory_and_its_marks(session: Session):
+    kept = session.remember(MEMORY | {"open": "was ZZZ999-17 billed? (s3)"}, upto=20, budget=4_000)
+    assert kept.marks
+    session.refactor("noise_filter", "Orders were looked up.")
+    [tile] = [block for block in session.workspace.blocks if isinstance(block, Tile) and block.memory]
+    assert tile.marks[: len(kept.marks)] == kept.marks
+    assert "Orders were looked up." in tile.memory.report

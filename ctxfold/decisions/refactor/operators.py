@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import assert_never
 
-from ctxfold.decisions.fold import find_stretch, keep_words, make_tile, price_blocks
+from ctxfold.decisions.fold import find_stretch, make_tile, price_blocks, write_tile
 from ctxfold.decisions.marks import MARK
 from ctxfold.decisions.memory import Batch, choose_batch, keep_memory, make_past
 from ctxfold.decisions.refactor import Case, Effect, Operator, PastCall, Refactoring, RefactorRefusal, find_fault
@@ -294,7 +294,10 @@ def _fold_with_text(
     """A tile with a text for blocks; the user's words and the findings are kept."""
     if not blocks:
         return RefactorRefusal("there is nothing before the latest step")
-    tile = make_tile(blocks, case.tile, text, keep_words(blocks, case.workspace.intent.lifted), origin)
+    try:
+        tile = write_tile(case.workspace, blocks, case.tile, text, origin)
+    except FoldError as refused:
+        return RefactorRefusal(str(refused))
     return Refactoring(operator, (tile,), f"text for {spans(tile.steps)}")
 
 
