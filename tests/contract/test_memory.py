@@ -255,4 +255,5 @@ def test_a_refactoring_with_a_text_keeps_the_memory_and_its_marks(session: Sessi
     session.refactor("noise_filter", "Orders were looked up.")
     [tile] = [block for block in session.workspace.blocks if isinstance(block, Tile) and block.memory]
     assert tile.marks[: len(kept.marks)] == kept.marks
-    assert tile.memory and "Orders were looked up." in tile.memory.report
+    assert tile.memory is not None
+    assert "Orders were looked up." in tile.memory.report
