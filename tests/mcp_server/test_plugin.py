@@ -5,6 +5,7 @@ from typing import get_args
 
 import ctxfold
 from ctxfold.decisions.refactor import OPERATORS
+from ctxfold.workspace import MemoryParts
 from mcp_server.tools import TOOLS
 from mcp_server.tools.decide import Action
 
@@ -26,7 +27,11 @@ def test_the_skill_says_when_to_use_it_and_names_every_tool_and_no_other() -> No
     head, body = SKILL.removeprefix("---\n").split("\n---\n")
     assert head.startswith("name: ctxfold\ndescription: ")
     assert len(head) < 1024
-    arguments = {"user", "step", "file", "note", "reply", "goal", "first_step", "last_step", "ref", "query"}
+    arguments = {"user", "step", "file", "note", "reply", "goal", "memory", "first_step", "last_step", "ref", "query"}
     named = set(re.findall(r"`([a-z_]+)`", body))
     assert {spec.name for spec in TOOLS} <= named
-    assert named <= {spec.name for spec in TOOLS} | arguments | {*get_args(Action), *OPERATORS}
+    assert named <= {spec.name for spec in TOOLS} | arguments | {
+        *get_args(Action),
+        *OPERATORS,
+        *MemoryParts.model_fields,
+    }
