@@ -72,9 +72,10 @@ def _shorten_line(line: Line, cuts: Sequence[Piece], places: Sequence[int]) -> L
 
 
 def _add_ref(line: Line) -> Line:
-    """A shortened line with its ref at the last gap, if it is long: there the ref costs little."""
-    before, mark, after = line.text.rpartition(GAP)
-    return line.reword(f"{before}{mark} ({line.ref}){after}") if mark and line.tokens >= _LONG else line
+    """A shortened line with its ref once, at the last gap, if it is long: there the ref costs little."""
+    ref = f" ({line.ref})"
+    before, mark, after = line.text.replace(f"{GAP}{ref}", GAP).rpartition(GAP)
+    return line.reword(f"{before}{mark}{ref}{after}") if mark and line.tokens >= _LONG else line
 
 
 def _write_prose(line: Line, cuts: Sequence[Piece], places: Sequence[int]) -> str:
