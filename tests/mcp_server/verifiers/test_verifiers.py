@@ -59,7 +59,7 @@ class Bench:
 
     def fetch(self, packages: Sequence[str]) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
-        quiet = ["--no-save", "--no-audit", "--no-fund", "--loglevel", "error"]
+        quiet = ["--no-audit", "--no-fund", "--loglevel", "error"]
         subprocess.run(["npm", "install", *quiet, "--prefix", str(self.folder), *packages], check=True, timeout=600)
         shutil.copy(HERE / "story.mjs", self.folder)
 
