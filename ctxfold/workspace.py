@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby
@@ -464,6 +464,11 @@ class Older:
 
 
 Block = RawStep | Tile
+
+
+def find_memory(blocks: Iterable[Block]) -> tuple[Tile, Memory] | None:
+    """Return the tile that holds the memory, and the memory; None if nobody wrote one."""
+    return next(((block, block.memory) for block in blocks if isinstance(block, Tile) and block.memory), None)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from ctxfold.log.lines import Line
 from ctxfold.tokens import count_lines
 from ctxfold.view.fit import demote_lifted, show
 from ctxfold.view.trail import changes_of
-from ctxfold.workspace import STANDING, Block, Older, Origin, RawStep, Status, Tile, Workspace, spans
+from ctxfold.workspace import STANDING, Block, Older, Origin, RawStep, Status, Tile, Workspace, find_memory, spans
 
 
 class FoldDirective(BaseModel):
@@ -102,14 +102,11 @@ def write_tile(workspace: Workspace, blocks: Sequence[Block], number: int, summa
         )
     lines = keep_words(blocks, workspace.intent.lifted)
     tile = make_tile(blocks, number, summary, lines, origin)
-    kept = next((block for block in blocks if isinstance(block, Tile) and block.memory), None)
-    if kept is not None and kept.memory is not None:  # the text becomes a part of the memory, which lives on
-        report = "\n".join(filter(None, (kept.memory.report, f"{spans(tile.steps)}: {summary}")))
-        memory = kept.memory.model_copy(update={"report": report})
-        tile = replace(
-            tile, summary="", memory=memory, as_of=kept.as_of, fresh=kept.fresh, origin=kept.origin, marks=kept.marks
-        )
-        tile = replace(tile, tokens=show(tile).tokens)
+    if (kept := find_memory(blocks)) is not None:  # the text becomes a part of the memory, which lives on
+        past, memory = kept
+        report = "\n".join(filter(None, (memory.report, f"{spans(tile.steps)}: {summary}")))
+        tile = replace(tile, summary="", memory=memory.model_copy(update={"report": report}), as_of=past.as_of)
+        tile = replace(tile, fresh=past.fresh, origin=past.origin, marks=past.marks, tokens=show(tile).tokens)
     took, gives = price_blocks(*blocks), price_blocks(tile)
     if gives >= took:
         words = sum(line.tokens for line in lines)

@@ -25,7 +25,7 @@ from ctxfold.view.fit import (
     write_memory,
 )
 from ctxfold.view.trail import changes_of, drop_repeats, write_trail
-from ctxfold.workspace import Block, Memory, MemoryParts, Origin, RawStep, Tile, Workspace, spans
+from ctxfold.workspace import Block, Memory, MemoryParts, Origin, RawStep, Tile, Workspace, find_memory, spans
 
 _LEAST = 4
 """o200k tokens that a fold must save."""
@@ -88,11 +88,6 @@ def read_memory(given: Mapping[str, str] | str) -> Memory:
     return memory
 
 
-def find_memory(blocks: Sequence[Block]) -> Tile | None:
-    """Return the tile that holds the memory; None if nobody wrote one."""
-    return next((block for block in blocks if isinstance(block, Tile) and block.memory), None)
-
-
 def memory_room(budget: int) -> int:
     """Return the o200k tokens that a memory may take."""
     return int((_TINY_MEMORY if budget < TINY else _MEMORY) * budget)
@@ -104,13 +99,12 @@ def is_memory_due(workspace: Workspace, budget: int, batch: Batch | None = None)
     `batch`: the steps that are about to be folded; None looks at the steps that are folded already.
     """
     folded = [block for block in workspace.blocks if isinstance(block, Tile)]
-    tile = find_memory(folded)
-    if tile is None:
+    kept = find_memory(folded)
+    if kept is None:
         return batch is not None or any(block.origin == "embedded" for block in folded)
-    fresh = (
-        tile.fresh + sum(block.raw for block in batch.blocks if block.steps[0] > tile.as_of) if batch else tile.fresh
-    )
-    return fresh > (_TINY_FRESH if budget < TINY else _FRESH) * budget
+    tile, _ = kept
+    later = sum(block.raw for block in batch.blocks if block.steps[0] > tile.as_of) if batch else 0
+    return tile.fresh + later > (_TINY_FRESH if budget < TINY else _FRESH) * budget
 
 
 def choose_batch(workspace: Workspace, budget: int, settings: FoldSettings) -> Batch | None:
@@ -233,12 +227,8 @@ def make_past(
 
 def keep_memory(blocks: Sequence[Block]) -> Written | None:
     """Return the memory that blocks hold, to be kept as it is; None if nobody wrote one."""
-    tile = find_memory(blocks)
-    return (
-        Written(tile.memory, tile.as_of, tile.origin, tile.marks)
-        if tile is not None and tile.memory is not None
-        else None
-    )
+    kept = find_memory(blocks)
+    return kept and Written(kept[1], kept[0].as_of, kept[0].origin, kept[0].marks)
 
 
 def _drop_prose(block: Shown, as_of: int) -> Shown:

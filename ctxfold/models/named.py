@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel
@@ -174,8 +174,7 @@ class Absent:
         raise self.reason
 
 
-@dataclass(frozen=True, slots=True)
-class Roles:
+class Roles(NamedTuple):
     """The models of the helping roles; None for the embedded decider.
 
     Attributes:
@@ -198,8 +197,7 @@ class Roles:
     @property
     def models(self) -> tuple[Model, ...]:
         """The models among them, each once by its name."""
-        given = (self.folder, self.planner, self.router, self.reader)
-        return tuple({model.name: model for model in given if model is not None}.values())
+        return tuple({model.name: model for model in self if model is not None}.values())
 
     @property
     def name(self) -> str:

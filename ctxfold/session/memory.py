@@ -12,7 +12,6 @@ from ctxfold.decisions.memory import (
     Batch,
     Written,
     choose_batch,
-    find_memory,
     keep_memory,
     make_batch,
     make_past,
@@ -55,7 +54,7 @@ def open_tiles(
         return tuple(blocks)
     path = tx.log.path(session, workspace.blocks[-1].steps[-1])
     closed = frozenset(number for number, _ in workspace.guidance.depths)
-    memory = find_memory(blocks)
+    memory = keep_memory(blocks)
     as_of = 0 if memory is None else memory.as_of
 
     def open_tile(tile: Tile, room: int) -> list[Block]:

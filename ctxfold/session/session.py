@@ -7,6 +7,7 @@ from typing import Literal, overload
 
 from ctxfold.config import FoldSettings, fold_settings
 from ctxfold.decisions.fold import FoldDirective
+from ctxfold.decisions.marks import LogEvidence
 from ctxfold.decisions.memory import MemoryDue, choose_batch, find_due, read_memory
 from ctxfold.decisions.refactor import OPERATORS, Refactored, read_operator
 from ctxfold.decisions.register import PlanGiven, Statements, Todo
@@ -20,7 +21,7 @@ from ctxfold.session.decide import ExtractionWanted, RefactorWanted, Selections
 from ctxfold.session.handle import Handle, check
 from ctxfold.session.memory import consolidate, fill_view, fold_steps, put_memory
 from ctxfold.session.open import check_utf8, forget_pictures, keep_picture, open_handle
-from ctxfold.session.recall import Hit, Recalled, list_named, recall, search
+from ctxfold.session.recall import Hit, Recalled, list_named, recall, recall_records, search
 from ctxfold.session.record import NewRecord
 from ctxfold.session.redact import Redaction, redact
 from ctxfold.session.register import put_refused
@@ -315,10 +316,16 @@ class Session:
             return decide.extract_lines(tx, self._at, ExtractionWanted(need, selections, budget), by)
 
     @check
-    def mark(self, text: str, steps: Sequence[int] = ()) -> tuple[str, tuple[str, ...]]:
-        """Return a text with `[not in the log]` after values that the log of steps (all if none) lacks, and these."""
+    def read_evidence(self, steps: Sequence[int] = ()) -> LogEvidence:
+        """Return the log of steps (all if none), to mark the values of a text that it lacks."""
         with self._at.reading() as tx:
-            return read_evidence(tx, self._at.place(tx), steps).mark(text)
+            return read_evidence(tx, self._at.place(tx), steps)
+
+    @check
+    def read_records(self, steps: Sequence[int], *, reading: bool = False) -> list[Recalled]:
+        """Return the records of steps in the order of the log, each as `recall` returns it."""
+        with self._at.reading() as tx:
+            return recall_records(tx, self._at.session, steps, reading)
 
     @check
     def refactor(

@@ -14,7 +14,7 @@ from ctxfold.decisions.marks import LogEvidence
 from ctxfold.errors import FoldError, InputError
 from ctxfold.log.lines import Line
 from ctxfold.text.sentences import sentences
-from ctxfold.tokens import count
+from ctxfold.tokens import DEFAULT_BUDGET, count
 from ctxfold.workspace import Block, Decider, Guidance, Pin, Superseded, Tile, Workspace
 
 Operator = Literal[
@@ -117,7 +117,7 @@ class Case:
     workspace: Workspace
     calls: tuple[PastCall, ...] = ()
     spoken: frozenset[int] = frozenset()
-    budget: int = 8000
+    budget: int = DEFAULT_BUDGET
     settings: FoldSettings = SETTINGS
     tile: int = 1
     model_notes: frozenset[str] = frozenset()
@@ -194,6 +194,8 @@ def refactor(workspace: Workspace, refactoring: Refactoring) -> Workspace:
         match effect:
             case Tile():
                 depths = (*guidance.depths, (effect.number, 1 + count_depth(workspace, effect)))
+                if effect.memory is not None and refactoring.operator == "fact_rectify":
+                    depths = guidance.depths  # the memory goes on with its corrections, and its lines are chosen anew
                 workspace = replace(fold(workspace, effect), guidance=replace(guidance, depths=depths))
             case Pin():
                 workspace = replace(workspace, guidance=_set_pin(guidance, effect))

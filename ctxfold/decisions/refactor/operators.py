@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import assert_never
@@ -12,7 +12,7 @@ from typing import assert_never
 from ctxfold.decisions.fold import find_stretch, make_tile, price_blocks, write_tile
 from ctxfold.decisions.marks import MARK
 from ctxfold.decisions.memory import Batch, choose_batch, keep_memory, make_past
-from ctxfold.decisions.refactor import Case, Effect, Operator, PastCall, Refactoring, RefactorRefusal, find_fault
+from ctxfold.decisions.refactor import Case, Operator, PastCall, Refactoring, RefactorRefusal, find_fault
 from ctxfold.errors import FoldError, InputError
 from ctxfold.log import place_of
 from ctxfold.log.json import canonical, parse
@@ -302,16 +302,6 @@ def _fold_with_text(
 
 
 @dataclass(frozen=True, slots=True)
-class _Prose:
-    """A text that can be corrected: a pin; or in a block its summary (`line` -1), or the line of a note."""
-
-    text: str
-    block: int = -1
-    line: int = -1
-    pin: Pin | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class _Correction:
     was: str
     now: str
@@ -328,7 +318,7 @@ class _Correction:
 
 def _rectify(case: Case, text: str, origin: Origin) -> Refactoring | RefactorRefusal:
     """Prose corrected as the text says, one correction a line, each citing a record that holds the newer value."""
-    proses = _list_proses(case)
+    proses = [prose for _, prose in list_prose(case)]
     corrections: list[_Correction] = []
     for line in filter(str.strip, text.splitlines()):
         parts = _CORRECTION.match(line)
@@ -336,7 +326,7 @@ def _rectify(case: Case, text: str, origin: Origin) -> Refactoring | RefactorRef
             fault = "write each correction on a line of its own: OLD => NEW (s12.2)"
             return RefactorRefusal(fault, (line.strip(),))
         each = _Correction(parts[1].strip("\"'"), parts[2].strip("\"'"), parts[3])
-        if not each.was or not any(each.was in prose.text for prose in proses):
+        if not each.was or not any(each.was in prose for prose in proses):
             return RefactorRefusal("OLD is in no summary and no note; copy it from one", (each.was,))
         if each.now.lower() not in case.read(each.ref).lower():
             fault = "the record that is cited lacks the new value; cite the one that has it, and copy NEW from it"
@@ -344,55 +334,66 @@ def _rectify(case: Case, text: str, origin: Origin) -> Refactoring | RefactorRef
         corrections.append(each)
     if not corrections:
         return RefactorRefusal("no correction is given; write OLD => NEW (s12.2)")
-    blocks: dict[int, Block] = {}
-    effects: list[Effect] = []
+    tiles, superseded = list[Tile](), list[Superseded]()
     touched = whole = 0
-    for prose in proses:
-        due = [each for each in corrections if each.was in prose.text]
-        corrected = prose.text
-        for each in due:
-            corrected = each.correct(corrected)
-        if due and prose.pin is not None:
-            effects.append(replace(prose.pin, text=corrected))
-        elif due:
-            block = blocks.get(prose.block, case.workspace.blocks[prose.block])
-            blocks[prose.block] = _reword(block, prose.line, corrected)
-        effects += [Superseded(each.was, each.now, each.ref) for each in due]
+
+    def correct(_name: str, prose: str) -> str:
+        nonlocal touched, whole
+        due = [each for each in corrections if each.was in prose]
         touched += sum(len(each.was.split()) for each in due)
-        whole += len(prose.text.split()) if due else 0
-    tiles: list[Effect] = [
-        _make_tile(block, case.workspace.blocks[at], number, origin)
-        for number, (at, block) in enumerate(blocks.items(), case.tile)
-    ]
+        whole += len(prose.split()) if due else 0
+        for each in due:
+            superseded.append(Superseded(each.was, each.now, each.ref))
+            prose = each.correct(prose)
+        return prose
+
+    for block in case.earlier:
+        reworded = _reword(block, case, correct)
+        if reworded != block:
+            tiles.append(_make_tile(reworded, case.tile + len(tiles), origin))
+    pins = [replace(pin, text=text) for pin in _list_pins(case) if (text := correct("", pin.text)) != pin.text]
     reason = "a newer event contradicts what prose says"
-    return Refactoring("fact_rectify", (*tiles, *effects), reason, edits=(touched, whole))
+    return Refactoring("fact_rectify", (*tiles, *pins, *superseded), reason, edits=(touched, whole))
 
 
-def _list_proses(case: Case) -> list[_Prose]:
-    found: list[_Prose] = []
-    for at, block in enumerate(case.earlier):
-        if isinstance(block, Tile) and block.summary and block.origin != "embedded":
-            found.append(_Prose(block.summary, at))
-        for place, line in enumerate(block.lines):
-            if line.kind == "note" and line.ref in case.model_notes:
-                found.append(_Prose(line.text, at, place))
+def list_prose(case: Case) -> list[tuple[str, str]]:
+    """Return the texts that a correction may change, each after its name: summaries, the parts of the memory, a model's
+    notes, and the guidance.
+    """
+    proses: list[tuple[str, str]] = []
+
+    def collect(name: str, text: str) -> str:
+        proses.append((name, text))
+        return text
+
+    for block in case.earlier:
+        _reword(block, case, collect)
+    return proses + [(pin.slot, pin.text) for pin in _list_pins(case)]
+
+
+def _list_pins(case: Case) -> list[Pin]:
     guidance = case.workspace.guidance
-    return found + [_Prose(pin.text, pin=pin) for pin in (guidance.thought, guidance.key_info) if pin is not None]
+    return [pin for pin in (guidance.thought, guidance.key_info) if pin is not None]
 
 
-def _reword(block: Block, line: int, text: str) -> Block:
-    """A block with another summary, or another text in one of its lines."""
-    if line < 0 and isinstance(block, Tile):
-        return replace(block, summary=text)
-    lines = list(block.lines)
-    lines[line] = lines[line].reword(text)
-    return replace(block, lines=tuple(lines))
+def _reword(block: Block, case: Case, reword: Callable[[str, str], str]) -> Block:
+    """A block with its prose as a function returns it, which takes the name of a text and the text."""
+
+    def reword_line(line: Line) -> Line:
+        text = reword(line.ref, line.text) if line.kind == "note" and line.ref in case.model_notes else line.text
+        return line if text == line.text else line.reword(text)
+
+    if isinstance(block, Tile) and block.origin != "embedded":
+        name, memory = f"{block.id}, of {spans(block.steps)}", block.memory
+        summary = reword(name, block.summary) if block.summary else ""
+        parts = {part: reword(f"{name}, {part}", text) for part, text in memory or () if text}
+        block = replace(block, summary=summary, memory=memory and memory.model_copy(update=parts))
+    return replace(block, lines=tuple(map(reword_line, block.lines)))
 
 
-def _make_tile(block: Block, before: Block, number: int, origin: Origin) -> Tile:
+def _make_tile(block: Block, number: int, origin: Origin) -> Tile:
     """A corrected block as a tile of the same steps."""
     if isinstance(block, RawStep):
-        return make_tile([before], number, "", block.lines, origin)
-    children = (before.number,) if isinstance(before, Tile) else ()
-    made = replace(block, number=number, children=children)
+        return make_tile([block], number, "", block.lines, origin)
+    made = replace(block, number=number, children=(block.number,))
     return replace(made, tokens=show(made).tokens)
