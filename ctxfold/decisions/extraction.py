@@ -74,18 +74,14 @@ class _Range:
     wish: LinesWritten
 
 
-def read_selections(given: Sequence[object]) -> list[LinesWritten]:
-    """Read selections as callers give them. Raises InputError: an entry that cannot be read."""
-    return read_entries(LinesWritten, given[:_MOST], "selection")
+def resolve_selections(given: Sequence[object], records: Records, items: frozenset[str], budget: int) -> Resolved:
+    """Resolve selections to lines of the log, the most wanted first, within a budget of o200k tokens.
 
-
-def resolve_selections(
-    wanted: Sequence[LinesWritten], records: Records, items: frozenset[str], budget: int
-) -> Resolved:
-    """Resolve selections to lines of the log, the most wanted first, within a budget of o200k tokens."""
+    Raises InputError: an entry that cannot be read.
+    """
     done = Resolved()
     ranges: list[_Range] = []
-    for each in wanted:
+    for each in read_entries(LinesWritten, given[:_MOST], "selection"):
         is_known = each.todo is None or each.todo in items
         done.counts["unknown items"] += not is_known
         located = _locate(each if is_known else each.model_copy(update={"todo": None}), records, done)
@@ -199,6 +195,11 @@ class _Unit:
     under: tuple[int, ...] = ()
 
     @property
+    def ref(self) -> str:
+        """The address of its lines."""
+        return f"{self.source.ref}:{self.first}-{self.last}"
+
+    @property
     def text(self) -> str:
         """What is extracted."""
         return self.part or self.source.slice(self.first, self.last)
@@ -214,10 +215,10 @@ def choose_lines(query: str, sources: Sequence[EntrySource], budget: int) -> lis
     for source in sources:
         if len(units) < _UNITS:
             units += _cut(source, query, len(units))
-    held = [tuple(asked.intersection(words(unit.text))) for unit in units]
     pieces = [
-        Piece(unit.text, len(unit.text) // 3 + OVERHEAD, words=those, under=unit.under)
-        for unit, those in zip(units, held, strict=True)
+        Piece(text, len(text) // 3 + OVERHEAD, words=tuple(asked.intersection(words(text))), under=unit.under)
+        for unit in units
+        for text in [unit.text]
     ]
     worths = score(pieces, query, PAGE)
     least = max(worths, default=0.0) * _FAINT
@@ -229,33 +230,25 @@ def choose_lines(query: str, sources: Sequence[EntrySource], budget: int) -> lis
     ]
     choice = Choice(pieces, query, among=among, weights=PAGE)
 
-    def join_units(places: Sequence[int]) -> list[Extract]:
-        return _join([units[place] for place in places])
+    def price(places: Sequence[int]) -> int:
+        return sum(count(each.text) + OVERHEAD for each in _join(units, places))
 
-    return join_units(
-        choice.fit(budget, lambda places: sum(count(each.text) + OVERHEAD for each in join_units(places)))
-    )
+    return _join(units, choice.fit(budget, price))
 
 
-def _join(units: Sequence[_Unit]) -> list[Extract]:
-    """Units as extracts in the order of the log, lines that touch as one."""
+def _join(units: Sequence[_Unit], places: Sequence[int]) -> list[Extract]:
+    """Some of the units as extracts in the order of the log, lines that touch as one."""
     joined: list[_Unit] = []
-    for unit in sorted(units, key=lambda unit: (unit.source.step, unit.source.k, unit.first, unit.last)):
+    for unit in sorted(
+        (units[place] for place in places), key=lambda unit: (unit.source.step, unit.source.k, unit.first, unit.last)
+    ):
         before = joined[-1] if joined else None
         touches = before is not None and before.source.ref == unit.source.ref and unit.first <= before.last + 1
         if before is not None and touches and not (unit.part or before.part):
             joined[-1] = replace(before, last=max(unit.last, before.last))
         else:
             joined.append(unit)
-    return [
-        Extract(
-            f"{unit.source.ref}:{unit.first}-{unit.last}",
-            unit.part or unit.source.slice(unit.first, unit.last),
-            untrusted=unit.source.untrusted,
-            part=bool(unit.part),
-        )
-        for unit in joined
-    ]
+    return [Extract(unit.ref, unit.text, untrusted=unit.source.untrusted, part=bool(unit.part)) for unit in joined]
 
 
 def _cut(source: EntrySource, query: str, base: int) -> Iterator[_Unit]:

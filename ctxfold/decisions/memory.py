@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pydantic import ValidationError
 
 from ctxfold.config import FoldSettings
-from ctxfold.decisions.fold import TRAIL, make_tile, price_blocks
+from ctxfold.decisions.fold import TRAIL, KeptMemory, find_memory, make_tile, price_blocks
 from ctxfold.errors import FoldError, InputError
 from ctxfold.prompts import prompt
 from ctxfold.tokens import count
@@ -25,7 +25,7 @@ from ctxfold.view.fit import (
     write_memory,
 )
 from ctxfold.view.trail import changes_of, drop_repeats, write_trail
-from ctxfold.workspace import Block, Memory, MemoryParts, Origin, RawStep, Tile, Workspace, find_memory, spans
+from ctxfold.workspace import Block, Memory, MemoryParts, RawStep, Tile, Workspace, spans
 
 _LEAST = 4
 """o200k tokens that a fold must save."""
@@ -67,16 +67,6 @@ class Batch:
         return tuple(step for block in self.blocks for step in block.steps)
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
-    """A memory, the latest step that its author had read, the author, and the values in it that the log lacks."""
-
-    memory: Memory
-    as_of: int
-    origin: Origin
-    marks: tuple[str, ...] = ()
-
-
 def read_memory(given: Mapping[str, str] | str) -> Memory:
     """Read a memory from its parts, or from a report in one text. Raises InputError: an unknown part, or no text."""
     try:
@@ -102,9 +92,8 @@ def is_memory_due(workspace: Workspace, budget: int, batch: Batch | None = None)
     kept = find_memory(folded)
     if kept is None:
         return batch is not None or any(block.origin == "embedded" for block in folded)
-    tile, _ = kept
-    later = sum(block.raw for block in batch.blocks if block.steps[0] > tile.as_of) if batch else 0
-    return tile.fresh + later > (_TINY_FRESH if budget < TINY else _FRESH) * budget
+    later = sum(block.raw for block in batch.blocks if block.steps[0] > kept.as_of) if batch else 0
+    return kept.fresh + later > (_TINY_FRESH if budget < TINY else _FRESH) * budget
 
 
 def choose_batch(workspace: Workspace, budget: int, settings: FoldSettings) -> Batch | None:
@@ -187,7 +176,7 @@ def _share_documents(blocks: Sequence[Block]) -> float:
 
 
 def make_past(
-    batch: Batch, opened: Sequence[Block], number: int, budget: int, query: Sequence[str], written: Written | None
+    batch: Batch, opened: Sequence[Block], number: int, budget: int, query: Sequence[str], written: KeptMemory | None
 ) -> Tile:
     """Return the tile of a batch: its memory, and the lines that the selector chooses.
 
@@ -225,12 +214,6 @@ def make_past(
     return make_tile(batch.blocks, number, summary, every, "embedded", whole=True)
 
 
-def keep_memory(blocks: Sequence[Block]) -> Written | None:
-    """Return the memory that blocks hold, to be kept as it is; None if nobody wrote one."""
-    kept = find_memory(blocks)
-    return kept and Written(kept[1], kept[0].as_of, kept[0].origin, kept[0].marks)
-
-
 def _drop_prose(block: Shown, as_of: int) -> Shown:
     """A block without the assistant's prose, if its step is one that the memory tells."""
     if not block.steps or block.steps[-1] > as_of:
@@ -250,7 +233,7 @@ def shorten_tile(workspace: Workspace, blocks: Sequence[Block], number: int, que
         if price_blocks(tile) > price_blocks(*blocks):
             raise FoldError(f"{spans(tile.steps)} is too short to fold; fold more steps, or give a summary")
         return tile
-    return make_past(Batch(blocks, newest, room), blocks, number, max(tokens, 3 * said), query, keep_memory(blocks))
+    return make_past(Batch(blocks, newest, room), blocks, number, max(tokens, 3 * said), query, find_memory(blocks))
 
 
 def _join_summaries(blocks: Sequence[Block], room: int, query: Sequence[str]) -> str:

@@ -5,15 +5,16 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from hashlib import blake2b
-from typing import assert_never
+from typing import NamedTuple, assert_never
 
-from ctxfold.decisions.fold import find_stretch, make_tile, price_blocks, write_tile
+from ctxfold.decisions.fold import find_memory, find_stretch, make_tile, price_blocks, write_tile
 from ctxfold.decisions.marks import MARK
-from ctxfold.decisions.memory import Batch, choose_batch, keep_memory, make_past
-from ctxfold.decisions.refactor import Case, Operator, PastCall, Refactoring, RefactorRefusal, find_fault
-from ctxfold.errors import FoldError, InputError
+from ctxfold.decisions.memory import Batch, choose_batch, make_past
+from ctxfold.decisions.refactor import Case, Operator, Refactoring, check_refactoring
+from ctxfold.errors import FoldError, InputError, RefactorRefusal
 from ctxfold.log import place_of
 from ctxfold.log.json import canonical, parse
 from ctxfold.log.lines import KEY_INFO, THINKING, Line
@@ -33,33 +34,26 @@ _MARKS = re.compile(r"\s\[[a-z-]+(?:=[^\]\n]*)?\]")
 """The marks of elements in a page snapshot, as in `[ref=e12]`, which change from look to look."""
 
 
-@dataclass(frozen=True, slots=True)
-class Loop:
+class Loop(NamedTuple):
     """Contiguous steps that went in circles. `repeats`: those that showed the same as one before them."""
 
     steps: tuple[int, ...]
     repeats: frozenset[int]
 
 
-def read_past_call(step: int, text: str, result: str | None, page: bool = False) -> PastCall:
-    """Return a recorded call and its result in the form in which they are compared."""
+def read_past_call(text: str, result: str | None, page: bool = False) -> tuple[str, str]:
+    """Return a recorded call as it is compared: the tool with its arguments, and a digest of the result, empty if none
+    came, or an empty one.
+    """
     tree = parse(text[:_LONGEST_CALL])
     name, args = (tree.get("name"), tree.get("args")) if isinstance(tree, dict) else ("", None)
     key = f"{name} {canonical(args)}" if name else _digest(text)
     plain = (_MARKS.sub("", result or "") if page else result or "").strip()
-    return PastCall(step, key, _digest(plain) if plain else "", result is not None)
+    return key, _digest(plain) if plain else ""
 
 
 def _digest(text: str) -> str:
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
-
-
-def _by_step(case: Case) -> dict[int, list[tuple[str, str]]]:
-    """The calls of each step, with their outcomes."""
-    found: dict[int, list[tuple[str, str]]] = {}
-    for call in case.calls:
-        found.setdefault(call.step, []).append((call.key, call.outcome))
-    return found
 
 
 def find_loops(case: Case) -> list[Loop]:
@@ -80,11 +74,10 @@ _Calls = tuple[int, tuple[tuple[str, str], ...]]
 
 def _find_stretches(case: Case) -> Iterator[list[_Calls]]:
     """The raw steps of which every call has an answer, cut at all others and where the user spoke."""
-    calls = _by_step(case)
     stretch: list[_Calls] = []
     for block in case.workspace.blocks:
         step = block.n if isinstance(block, RawStep) else 0
-        ends = calls.get(step, [])
+        ends = case.calls.get(step, ())
         is_usable = bool(ends) and all(outcome for _, outcome in ends)
         if not is_usable or step in case.spoken:
             yield stretch
@@ -116,7 +109,7 @@ def _find_loop(steps: Sequence[_Calls], times: int) -> Loop | None:
 _FENCES = re.compile(r"^<<[^\n]+\n|\n\S+>>$")
 
 
-def prune_paths(case: Case) -> Refactoring | RefactorRefusal:
+def prune_paths(case: Case) -> Refactoring:
     """Fold every loop before the latest step into a tile of status failed, with all that it showed."""
     tiles: list[Tile] = []
     free = {block.steps[-1] for block in case.earlier}
@@ -130,7 +123,7 @@ def prune_paths(case: Case) -> Refactoring | RefactorRefusal:
                 tiles.append(tile)
                 break
     if not tiles:
-        return RefactorRefusal("no stretch before the latest step went in circles")
+        raise InputError("no stretch before the latest step went in circles")
     where = "; ".join(spans(tile.steps) for tile in tiles[-3:])
     return Refactoring("path_prune", tuple(tiles), f"the same calls with the same results in {where}")
 
@@ -162,15 +155,15 @@ def _body(line: Line) -> str:
     return " ".join(_FENCES.sub("", line.text).lstrip("<> ").split())
 
 
-def route(case: Case) -> Refactoring | None:
-    """Return the refactoring that a history calls for, or None: a loop is pruned, and at the high-water mark the older
-    steps are folded.
+def route(case: Case) -> Refactoring:
+    """Return the refactoring that a history calls for: a loop is pruned, and at the high-water mark the older steps are
+    folded. Raises InputError: none.
     """
     is_full = choose_batch(case.workspace, case.budget, case.settings) is not None
-    for made in (prune_paths(case), abstract_state(case) if is_full else None):
-        if isinstance(made, Refactoring) and not find_fault(case, made):
-            return made
-    return None
+    for make in (prune_paths, abstract_state) if is_full else (prune_paths,):
+        with suppress(InputError):
+            return check_refactoring(case, make(case))
+    raise InputError("nothing repeats, and the view is below its high-water mark")
 
 
 _TEXTS: Mapping[Operator, str] = {
@@ -182,39 +175,26 @@ _TEXTS: Mapping[Operator, str] = {
 """What a host or a model writes for an operator that no rule can carry out."""
 
 
-def apply_rules(operator: Operator, case: Case) -> Refactoring | RefactorRefusal:
-    """Return the refactoring of an operator without a text."""
-    match operator:
-        case "state_abstract":
-            return abstract_state(case)
-        case "path_prune":
-            return prune_paths(case)
-        case _:
-            return RefactorRefusal(f"{operator} needs a text: give {_TEXTS[operator]}, or name a model")
+def apply_rules(operator: Operator, case: Case) -> Refactoring:
+    """Return the refactoring of an operator without a text. Raises InputError: it needs one, or finds nothing."""
+    if operator in _TEXTS:
+        raise InputError(f"{operator} needs a text: give {_TEXTS[operator]}, or name a model")
+    return prune_paths(case) if operator == "path_prune" else abstract_state(case)
 
 
-def abstract_state(case: Case) -> Refactoring | RefactorRefusal:
+def abstract_state(case: Case) -> Refactoring:
     """Fold the steps before the latest into one tile: those of a due consolidation, else all of them to half."""
     batch = choose_batch(case.workspace, case.budget, case.settings)
     if batch is None:
         room = sum(block.tokens for block in case.earlier) // 2
         batch = Batch(case.earlier, case.workspace.blocks[case.protected :], room)
     if not batch.blocks:
-        return RefactorRefusal("there is nothing before the latest step")
-    kept, query = keep_memory(batch.blocks), query_of(case.workspace)
+        raise InputError("there is nothing before the latest step")
+    kept, query = find_memory(batch.blocks), query_of(case.workspace)
     tile = make_past(batch, batch.blocks, case.tile, case.budget, query, kept)
     if tile.whole or price_blocks(tile) >= price_blocks(*batch.blocks):
-        return RefactorRefusal("these steps hold facts alone; nothing could be shortened")
+        raise InputError("these steps hold facts alone; nothing could be shortened")
     return Refactoring("state_abstract", (tile,), f"state of {spans(tile.steps)}")
-
-
-def set_note(case: Case, operator: Operator, pin: Pin) -> Refactoring | RefactorRefusal:
-    """Set a note in its slot, unless it is there already."""
-    guidance = case.workspace.guidance.at(case.workspace.path_length)
-    before = guidance.thought if pin.slot == "thought" else guidance.key_info
-    if before is not None and before.text == pin.text:
-        return RefactorRefusal("this note is there already")
-    return Refactoring(operator, (pin,), "a thought" if pin.slot == "thought" else "key facts")
 
 
 _LONGEST = 100_000
@@ -258,7 +238,7 @@ def _looks_like_json(text: str) -> bool:
         return text[:1] in ("{", "[") and text[1:2] in ('"', "{", "[", "}", "]")
 
 
-def apply_text(operator: Operator, case: Case, text: str, origin: Origin) -> Refactoring | RefactorRefusal:
+def apply_text(operator: Operator, case: Case, text: str, origin: Origin) -> Refactoring:
     """Return the refactoring of an operator with a text.
 
     The text is the state for state_abstract, the history without its noise for noise_filter, what the newest loop
@@ -270,8 +250,6 @@ def apply_text(operator: Operator, case: Case, text: str, origin: Origin) -> Ref
             return _fold_with_text(operator, case, due.blocks if due else case.earlier, text, origin)
         case "path_prune":
             made = prune_paths(case)
-            if isinstance(made, RefactorRefusal):
-                return made
             last = made.tiles[-1]
             blocks = find_stretch(case.workspace, last.first, last.last)
             tile = make_tile(blocks, last.number, text, last.lines, origin, status="failed")
@@ -279,26 +257,28 @@ def apply_text(operator: Operator, case: Case, text: str, origin: Origin) -> Ref
         case "fact_rectify":
             return _rectify(case, text, origin)
         case "cognitive_boosting" | "attention_anchor":
-            slot: Slot = "thought" if operator == "cognitive_boosting" else "key_info"
-            workspace = case.workspace
-            lines = (line for block in workspace.blocks for line in block.lines)
-            untrusted = workspace.older is not None or any(line.untrusted for line in lines)
-            return set_note(case, operator, Pin(slot, text, workspace.path_length, (), untrusted))
+            return _set_note(operator, case.workspace, text)
         case _:
             assert_never(operator)
 
 
-def _fold_with_text(
-    operator: Operator, case: Case, blocks: Sequence[Block], text: str, origin: Origin
-) -> Refactoring | RefactorRefusal:
+def _fold_with_text(operator: Operator, case: Case, blocks: Sequence[Block], text: str, origin: Origin) -> Refactoring:
     """A tile with a text for blocks; the user's words and the findings are kept."""
     if not blocks:
-        return RefactorRefusal("there is nothing before the latest step")
-    try:
-        tile = write_tile(case.workspace, blocks, case.tile, text, origin)
-    except FoldError as refused:
-        return RefactorRefusal(str(refused))
+        raise InputError("there is nothing before the latest step")
+    tile = write_tile(case.workspace, blocks, case.tile, text, origin)
     return Refactoring(operator, (tile,), f"text for {spans(tile.steps)}")
+
+
+def _set_note(operator: Operator, workspace: Workspace, text: str) -> Refactoring:
+    """A note in its slot, unless it is there already."""
+    slot: Slot = "thought" if operator == "cognitive_boosting" else "key_info"
+    before = getattr(workspace.guidance.at(workspace.path_length), slot)
+    if before is not None and before.text == text:
+        raise InputError("this note is there already")
+    untrusted = workspace.older is not None or any(line.untrusted for block in workspace.blocks for line in block.lines)
+    pin = Pin(slot, text, workspace.path_length, untrusted)
+    return Refactoring(operator, (pin,), "a thought" if slot == "thought" else "key facts")
 
 
 @dataclass(frozen=True, slots=True)
@@ -316,7 +296,7 @@ class _Correction:
         return f"{before}{self.now}{cited}{after.removeprefix(MARK)}"
 
 
-def _rectify(case: Case, text: str, origin: Origin) -> Refactoring | RefactorRefusal:
+def _rectify(case: Case, text: str, origin: Origin) -> Refactoring:
     """Prose corrected as the text says, one correction a line, each citing a record that holds the newer value."""
     proses = [prose for _, prose in list_prose(case)]
     corrections: list[_Correction] = []
@@ -324,16 +304,16 @@ def _rectify(case: Case, text: str, origin: Origin) -> Refactoring | RefactorRef
         parts = _CORRECTION.match(line)
         if parts is None:
             fault = "write each correction on a line of its own: OLD => NEW (s12.2)"
-            return RefactorRefusal(fault, (line.strip(),))
+            raise RefactorRefusal(fault, line.strip())
         each = _Correction(parts[1].strip("\"'"), parts[2].strip("\"'"), parts[3])
         if not each.was or not any(each.was in prose for prose in proses):
-            return RefactorRefusal("OLD is in no summary and no note; copy it from one", (each.was,))
+            raise RefactorRefusal("OLD is in no summary and no note; copy it from one", each.was)
         if each.now.lower() not in case.read(each.ref).lower():
             fault = "the record that is cited lacks the new value; cite the one that has it, and copy NEW from it"
-            return RefactorRefusal(fault, (each.now, each.ref))
+            raise RefactorRefusal(fault, each.now, each.ref)
         corrections.append(each)
     if not corrections:
-        return RefactorRefusal("no correction is given; write OLD => NEW (s12.2)")
+        raise InputError("no correction is given; write OLD => NEW (s12.2)")
     tiles, superseded = list[Tile](), list[Superseded]()
     touched = whole = 0
 

@@ -115,7 +115,7 @@ class Deciders:
         routed = await decide(roles.router, session, Route(budget))
         if isinstance(routed.made, Refactored):
             return join_decided([routed], routed.made)
-        done = await decide(roles.folder, session, Write(routed.made.operator, budget, routed.made.analysis))
+        done = await decide(roles.folder, session, routed.made)
         return join_decided([routed, done], done.made)
 
     async def branch(self, session: Session | SessionLease, message: str) -> Decided[Move]:

@@ -12,10 +12,10 @@ from typing import Any, ClassVar
 
 from pydantic import BaseModel, Field
 
-from ctxfold.decisions.fold import find_stretch
-from ctxfold.decisions.memory import TINY, Written, choose_batch, is_memory_due, keep_memory, memory_room
+from ctxfold.decisions.fold import KeptMemory, find_memory, find_stretch
+from ctxfold.decisions.memory import TINY, choose_batch, is_memory_due, memory_room
 from ctxfold.decisions.reply import parse
-from ctxfold.errors import FoldError, InputError, StaleDecision, Unfit
+from ctxfold.errors import InputError, StaleDecision, Unfit
 from ctxfold.log import place_of
 from ctxfold.log.lines import AI, NOTE, USER, fence, unposed
 from ctxfold.models.deciders.loop import DecisionKind, ModelQuestion, RequestKind, check_values
@@ -24,7 +24,7 @@ from ctxfold.prompts import prompt
 from ctxfold.session.recall import Recalled
 from ctxfold.session.session import Session
 from ctxfold.tokens import count, head
-from ctxfold.workspace import Block, By, Memory, MemoryParts, RawStep, Tile, Workspace, spans
+from ctxfold.workspace import By, Memory, MemoryParts, RawStep, Tile, Workspace, spans
 
 _LEAST = 200
 """o200k tokens that a record gets at least when a log is shortened."""
@@ -135,7 +135,7 @@ class Fold:
             return "the steps lie too far back"
         blocks = find_stretch(workspace, self.first, self.last)
         steps = tuple(step for block in blocks for step in block.steps)
-        took, memory = sum(block.tokens for block in blocks), keep_memory(workspace.blocks)
+        took, memory = sum(block.tokens for block in blocks), find_memory(workspace.blocks)
         if took > LONGEST:
             return "the stretch is too long"
         if self.limit and memory is not None:
@@ -149,7 +149,9 @@ class Fold:
         blanks = {"wanted": wanted, "now": now, "text": log, **fill_register(workspace)}
 
         def apply(session: Session, written: FoldSummary) -> Tile:
-            _check_unchanged(session, blocks)
+            now = session.workspace.covering(steps)
+            if [(block.steps, block.lines) for block in now] != [(block.steps, block.lines) for block in blocks]:
+                raise StaleDecision("the steps changed while the fold was written; fold again")
             return session.fold(written.summary, steps[0], steps[-1], by)
 
         def check(session: Session, written: FoldSummary) -> None:
@@ -186,7 +188,7 @@ class Remember:
     limit: int
     leaving: tuple[int, ...]
     steps: tuple[int, ...]
-    drafts: list[Written]
+    drafts: list[KeptMemory]
     last: bool
     kind: ClassVar[RequestKind[MemoryParts]] = RequestKind.of(MemoryParts, "remember", "memory")
 
@@ -206,14 +208,14 @@ class Remember:
             if self.last:
                 who = By("model", f"high water, {by.reason}")
                 session.consolidate(self.limit, by=who, memory=memory.model_dump(), as_of=as_of)
-            self.drafts.append(Written(memory, as_of, "model"))
+            self.drafts.append(KeptMemory(memory, as_of, "model"))
 
         def check(_session: Session, written: MemoryParts) -> None:
             tokens, most = count("\n".join(text for _, text in written)), int(_LONG * room)
             if tokens > most:
                 raise Unfit(f"it takes {tokens} tokens of {most}: leave out what matters least", "its length")
 
-        return ModelQuestion(text, apply, "its parts", partial(parse_words, tool="remember"), check)
+        return ModelQuestion(text, apply, "its parts", check=check)
 
     def fall_back(self, session: Session, why: str) -> None:
         """Let the embedded folder consolidate."""
@@ -232,7 +234,7 @@ def plan_folding(session: Session, limit: int) -> Sequence[DecisionKind[Any, Any
     a summary behind the memory replaces the newest raw steps to fold, at a budget that has room for it.
     """
     workspace = session.workspace
-    batch, kept = choose_batch(workspace, limit, session.settings), keep_memory(workspace.blocks)
+    batch, kept = choose_batch(workspace, limit, session.settings), find_memory(workspace.blocks)
     if batch is None or (kept is None and workspace.older is not None):
         return []  # the oldest steps are not loaded: they are folded first, and the memory is due then
     if is_memory_due(workspace, limit, batch):
@@ -246,7 +248,7 @@ def plan_folding(session: Session, limit: int) -> Sequence[DecisionKind[Any, Any
         parts = [tuple(steps) for _, steps in groupby(part_of, key=part_of.__getitem__)]
         return [Remember(limit, batch.steps, part, drafts, part == parts[-1]) for part in parts]
     raw = [block.steps[0] for block in takewhile(lambda block: isinstance(block, RawStep), reversed(batch.blocks))]
-    return [Fold(raw[-1], raw[0], limit)] if raw and limit >= TINY and keep_memory(batch.blocks) else []
+    return [Fold(raw[-1], raw[0], limit)] if raw and limit >= TINY and find_memory(batch.blocks) else []
 
 
 def find_micro(session: Session) -> int:
@@ -268,13 +270,3 @@ def _in_words(reply: str, workspace: Workspace, steps: Sequence[int]) -> Mapping
     if (read.directive.first_step, read.directive.last_step) != (steps[0], steps[-1]):
         raise InputError(f"- fold {spans(steps)}, the steps you were shown, and no others")
     return {"summary": read.directive.summary}
-
-
-def _check_unchanged(session: Session, blocks: Sequence[Block]) -> None:
-    """Raise StaleDecision if the blocks are no longer those that the model was shown."""
-    try:
-        now = find_stretch(session.workspace, blocks[0].steps[0], blocks[-1].steps[-1])
-    except FoldError as error:
-        raise StaleDecision(f"the steps changed while the fold was written ({error}); fold again") from error
-    if [(block.steps, block.lines) for block in now] != [(block.steps, block.lines) for block in blocks]:
-        raise StaleDecision("the steps changed while the fold was written; fold again")

@@ -142,42 +142,6 @@ class Rewritten(BaseModel, frozen=True, extra="forbid"):
 
 
 @dataclass(frozen=True, slots=True)
-class Routed:
-    """The operator that a model chose, and its analysis."""
-
-    operator: Operator
-    analysis: str
-
-
-@dataclass(frozen=True, slots=True)
-class Route:
-    """Choose an operator, or none. The embedded router applies its choice at once."""
-
-    budget: int | None = None
-    kind: ClassVar[RequestKind[Routing]] = RequestKind.of(Routing, "route", "route")
-
-    def ask(self, session: Session, _by: By) -> ModelQuestion[Routing, Routed | Refactored]:
-        """Ask for the operator that the history needs; the message that waits for an answer is not shown."""
-
-        def apply(_session: Session, written: Routing) -> Routed | Refactored:
-            operator, analysis = written.selected_operator, " ".join(written.analysis.split())[:ANALYSIS]
-            sure = written.confidence
-            seen = analysis if sure is None else f"{sure:.2f} sure: {analysis}"
-            if operator == "none":
-                return Refactored("none", False, f"the model saw no drift: {seen}", "model")
-            if sure is not None and sure < DOUBT:
-                return Refactored("none", False, f"the model is in doubt whether {operator} is due: {seen}", "model")
-            return Routed(operator, seen)
-
-        text = prompt("route_request", **_fill_history(session, unanswered=False))
-        return ModelQuestion(text, apply, "its operator")
-
-    def fall_back(self, session: Session, why: str) -> Routed | Refactored:
-        """Let the embedded router choose and refactor."""
-        return session.refactor("auto", by=By("embedded", why), budget=self.budget)
-
-
-@dataclass(frozen=True, slots=True)
 class Write:
     """Write the text of an operator. `analysis`: the router's, for the event; empty if somebody named the operator."""
 
@@ -229,6 +193,34 @@ class Write:
     def fall_back(self, session: Session, why: str) -> Refactored:
         """Let the embedded operator do it."""
         return session.refactor(self.operator, None, By("embedded", why), budget=self.budget)
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """Choose an operator, or none. The embedded router applies its choice at once."""
+
+    budget: int | None = None
+    kind: ClassVar[RequestKind[Routing]] = RequestKind.of(Routing, "route", "route")
+
+    def ask(self, session: Session, _by: By) -> ModelQuestion[Routing, Write | Refactored]:
+        """Ask for the operator that the history needs; the message that waits for an answer is not shown."""
+
+        def apply(_session: Session, written: Routing) -> Write | Refactored:
+            operator, analysis = written.selected_operator, " ".join(written.analysis.split())[:ANALYSIS]
+            sure = written.confidence
+            seen = analysis if sure is None else f"{sure:.2f} sure: {analysis}"
+            if operator == "none":
+                return Refactored("none", False, f"the model saw no drift: {seen}", "model")
+            if sure is not None and sure < DOUBT:
+                return Refactored("none", False, f"the model is in doubt whether {operator} is due: {seen}", "model")
+            return Write(operator, self.budget, seen)
+
+        text = prompt("route_request", **_fill_history(session, unanswered=False))
+        return ModelQuestion(text, apply, "its operator")
+
+    def fall_back(self, session: Session, why: str) -> Write | Refactored:
+        """Let the embedded router choose and refactor."""
+        return session.refactor("auto", by=By("embedded", why), budget=self.budget)
 
 
 def _read_words(reply: str) -> Mapping[str, Any]:
