@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from ctxfold.errors import FoldError
 from ctxfold.log.lines import Line
@@ -16,10 +15,8 @@ from ctxfold.view.trail import changes_of
 from ctxfold.workspace import STANDING, Block, Memory, Origin, Status, Tile, Workspace, spans
 
 
-class FoldDirective(BaseModel):
+class FoldDirective(BaseModel, frozen=True, extra="forbid"):
     """Keep `summary` in place of every step from `first_step` to `last_step`."""
-
-    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid")
 
     summary: str | None = Field(
         default=None,

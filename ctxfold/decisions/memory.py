@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 from pydantic import ValidationError
 
@@ -100,9 +101,8 @@ def choose_batch(workspace: Workspace, budget: int, settings: FoldSettings) -> B
     """Return the blocks to fold down to the low-water mark; None below the high one, or if nothing may be folded."""
     settings = settings.of(budget)
     blocks, older = workspace.blocks, 0 if workspace.older is None else workspace.older.raw
-    if workspace.tokens + older <= settings.at * budget:
-        return None
-    if sum(block.tokens for block in drop_repeats(blocks)) + older <= settings.at * budget:
+    most = settings.at * budget - older
+    if workspace.tokens <= most or sum(block.tokens for block in drop_repeats(blocks)) <= most:
         return None
     return split_blocks(blocks, budget, settings)
 
@@ -148,10 +148,10 @@ class MemoryDue:
 
 def find_due(workspace: Workspace, budget: int) -> MemoryDue | None:
     """Return the memory that the folded steps call for; None if they have one that is new enough."""
-    folded = [block for block in workspace.blocks if isinstance(block, Tile)]
     if not is_memory_due(workspace, budget):
         return None
-    return MemoryDue(tuple(step for block in folded for step in block.steps), memory_room(budget))
+    folded = [block.steps for block in workspace.blocks if isinstance(block, Tile)]
+    return MemoryDue(tuple(chain(*folded)), memory_room(budget))
 
 
 def make_batch(blocks: Sequence[Block], end: int, budget: int, settings: FoldSettings) -> Batch:
@@ -200,8 +200,7 @@ def make_past(
     blocks = [_drop_prose(show(block), as_of) for block in opened]
     newest = [show(block) for block in batch.newest]
     made = condense(blocks, newest, left, budget, query, text if written else "")
-    lines = [line for each in made for line in each]
-    lines = [*([changed] if changed else []), *lines]
+    lines = [*([changed] if changed else []), *chain(*made)]
     tile = make_tile(batch.blocks, number, summary, tuple(lines), written.origin if written else "embedded")
     if written:
         fresh = sum(block.raw for block in batch.blocks if block.steps[0] > as_of)

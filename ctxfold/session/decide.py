@@ -9,7 +9,6 @@ from typing import Any, Literal, NamedTuple
 from ctxfold.decisions.extraction import (
     OVERHEAD,
     choose_lines,
-    extract,
     resolve_selections,
 )
 from ctxfold.decisions.refactor import (
@@ -159,7 +158,7 @@ def extract_lines(tx: Writing, now: Handle, wanted: ExtractionWanted, by: By) ->
     if made.extracts == intent.extracts == ():
         return made
     who = By("embedded" if wanted.selections is None else by.decider, by.reason or "asked for")
-    now.take_intent(put_extraction(tx, place, made, who), extract(intent, made))
+    now.take_intent(put_extraction(tx, place, made, who), replace(intent, extraction=made))
     return made
 
 

@@ -7,7 +7,6 @@ from typing import Literal, overload
 
 from ctxfold.config import FoldSettings, fold_settings
 from ctxfold.decisions.fold import FoldDirective
-from ctxfold.decisions.marks import LogEvidence
 from ctxfold.decisions.memory import MemoryDue, choose_batch, find_due, read_memory
 from ctxfold.decisions.refactor import OPERATORS, Refactored, read_operator
 from ctxfold.decisions.register import PlanGiven, Statements, Todo
@@ -296,7 +295,7 @@ class Session:
 
         Raises InputError: an empty summary, entries that cannot be read, an unknown id, or a ref of nothing.
         """
-        given = PlanGiven.of(summary, todo, constraints, decisions, goal)
+        given = PlanGiven(summary, todo or (), constraints or (), decisions or (), (goal or "").strip())
         with self._at.writing() as tx:
             return decide.set_plan(tx, self._at, given, by)
 
@@ -316,10 +315,10 @@ class Session:
             return decide.extract_lines(tx, self._at, ExtractionWanted(need, selections, budget), by)
 
     @check
-    def read_evidence(self, steps: Sequence[int] = ()) -> LogEvidence:
-        """Return the log of steps (all if none), to mark the values of a text that it lacks."""
+    def mark(self, texts: Sequence[str], steps: Sequence[int] = ()) -> list[tuple[str, tuple[str, ...]]]:
+        """Return texts with `[not in the log]` after values that the log of steps (all if none) lacks, and these."""
         with self._at.reading() as tx:
-            return read_evidence(tx, self._at.place(tx), steps)
+            return list(map(read_evidence(tx, self._at.place(tx), steps).mark, texts))
 
     @check
     def read_records(self, steps: Sequence[int], *, reading: bool = False) -> list[Recalled]:

@@ -37,7 +37,7 @@ METHODS: Mapping[str, Mapping[str, Any]] = {
     "consolidate": {"budget": 900},
     "remember": {"memory": {"facts": "so"}, "upto": 2, "budget": 900},
     "find_due": {"budget": 900},
-    "read_evidence": {"steps": [1]},
+    "mark": {"texts": ["so"], "steps": [1]},
     "read_records": {"steps": [1]},
     "branch": {"action": "create"},
     "view": {"budget": 900},

@@ -48,7 +48,6 @@ class Refactoring:
 
     Attributes:
         reason: why, in a few words without a word of the log.
-        edits: for a correction, the number of words it changed, and of all words.
         marks: the values of a written text that the log lacks.
     """
 
@@ -56,7 +55,6 @@ class Refactoring:
     effects: tuple[Effect, ...]
     reason: str
     decider: Decider = "embedded"
-    edits: tuple[int, int] = (0, 0)
     marks: tuple[str, ...] = ()
 
     @property
@@ -183,8 +181,8 @@ def count_depth(workspace: Workspace, tile: Tile) -> int:
     return max((depths.get(block.number, 0) for block in inside if isinstance(block, Tile)), default=0)
 
 
-EDITED = 0.5
-"""The share of the words that a correction may change."""
+_MADE, _STEPS = 8, 4
+"""How many refactorings any path may have, and the steps that allow one more."""
 DEPTH = 3
 """The most refactorings inside each other."""
 THOUGHT, KEY_INFO = 80, 400
@@ -196,11 +194,11 @@ _SENTENCES = 2
 def check_refactoring(case: Case, made: Refactoring) -> Refactoring:
     """Return a refactoring that may be applied. Raises InputError: it may not.
 
-    The latest block and result stay, and every message of the user. A tile costs less than its blocks, a note stays
-    within its room, a correction changes half of a text at most.
+    The latest block and result stay, and every message of the user. A tile costs less than its blocks, and a note stays
+    within its room, unless they are corrections.
     """
     workspace, past = case.workspace, case.workspace.guidance.made
-    if past >= count_most(workspace.path_length):
+    if past >= _MADE + workspace.path_length // _STEPS:
         raise InputError(f"{past} refactorings are on this path already; undo some, or go on without")
     if any(count_depth(workspace, tile) >= DEPTH for tile in made.tiles):
         raise InputError(f"these steps were refactored {DEPTH} times already; undo one, or use another operator")
@@ -211,9 +209,6 @@ def check_refactoring(case: Case, made: Refactoring) -> Refactoring:
     if said != said_after:
         raise InputError("the user's words must stay as they are")
     if made.operator == "fact_rectify":
-        touched, whole = made.edits
-        if touched > EDITED * whole:
-            raise InputError("a correction may change half of what it corrects at most; use another operator")
         return made
     for effect in made.effects:
         if isinstance(effect, Tile):
@@ -227,8 +222,3 @@ def check_refactoring(case: Case, made: Refactoring) -> Refactoring:
             if effect.slot == "thought" and len(sentences(effect.text)) > _SENTENCES:
                 raise InputError("a thought is one or two sentences")
     return made
-
-
-def count_most(path_length: int) -> int:
-    """Return how many refactorings a path of so many steps may have."""
-    return 8 + path_length // 4

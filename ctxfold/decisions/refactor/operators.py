@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from hashlib import blake2b
-from typing import NamedTuple, assert_never
+from typing import NamedTuple
 
 from ctxfold.decisions.fold import find_memory, find_stretch, make_tile, price_blocks, write_tile
 from ctxfold.decisions.marks import MARK
 from ctxfold.decisions.memory import Batch, choose_batch, make_past
 from ctxfold.decisions.refactor import Case, Operator, Refactoring, check_refactoring
-from ctxfold.errors import FoldError, InputError, RefactorRefusal
+from ctxfold.errors import InputError, RefactorRefusal
 from ctxfold.log import place_of
 from ctxfold.log.json import canonical, parse
 from ctxfold.log.lines import KEY_INFO, THINKING, Line
 from ctxfold.prompts import prompt
 from ctxfold.select.pieces import find_above
+from ctxfold.text.json import strictly
 from ctxfold.view.fit import show
 from ctxfold.view.render import query_of
 from ctxfold.workspace import Block, Origin, Pin, RawStep, Slot, Superseded, Tile, Workspace, spans
@@ -98,12 +98,9 @@ def _find_loop(steps: Sequence[_Calls], times: int) -> Loop | None:
             longest = max(longest, end)
     if not longest:
         return None
-    seen, repeats = set[object](), set[int]()
-    for step, calls in steps[:longest]:
-        if calls in seen:
-            repeats.add(step)
-        seen.add(calls)
-    return Loop(tuple(step for step, _ in steps[:longest]), frozenset(repeats))
+    run, first = steps[:longest], dict[object, int]()
+    repeats = frozenset(step for step, calls in run if first.setdefault(calls, step) != step)
+    return Loop(tuple(step for step, _ in run), repeats)
 
 
 _FENCES = re.compile(r"^<<[^\n]+\n|\n\S+>>$")
@@ -115,7 +112,7 @@ def prune_paths(case: Case) -> Refactoring:
     free = {block.steps[-1] for block in case.earlier}
     for loop in find_loops(case):
         steps = [step for step in loop.steps if step in free]
-        blocks = _find_blocks(case.workspace, steps) if len(steps) > 1 else ()
+        blocks = find_stretch(case.workspace, steps[0], steps[-1]) if len(steps) > 1 else ()
         for summary in (prompt("refactor_pruned"), "") if blocks else ():
             lines = _drop_repeats(blocks, loop.repeats)
             tile = make_tile(blocks, case.tile + len(tiles), summary, lines, "embedded", status="failed")
@@ -126,14 +123,6 @@ def prune_paths(case: Case) -> Refactoring:
         raise InputError("no stretch before the latest step went in circles")
     where = "; ".join(spans(tile.steps) for tile in tiles[-3:])
     return Refactoring("path_prune", tuple(tiles), f"the same calls with the same results in {where}")
-
-
-def _find_blocks(workspace: Workspace, steps: Sequence[int]) -> Sequence[Block]:
-    """The blocks from the first step to the last; none if they cut through a tile."""
-    try:
-        return find_stretch(workspace, steps[0], steps[-1])
-    except FoldError:
-        return ()
 
 
 def _drop_repeats(blocks: Sequence[Block], repeats: frozenset[int]) -> tuple[Line, ...]:
@@ -208,6 +197,8 @@ _TAG = re.compile(
 _LABEL = re.compile(rf"\A\s*(?:{re.escape(THINKING)}|{re.escape(KEY_INFO)})\s*:?", re.I)
 """ACR's labels of a thought and of key facts, which a text may begin with: the view writes its own."""
 _FENCE = re.compile(r"^\s*(?:```|~~~)", re.M)
+_EDITED = 0.5
+"""The share of the words that a correction may change."""
 _CORRECTION = re.compile(r"^\W*(.{1,200}?)\s*=>\s*(.{1,200}?)\s*\((s\d+\.\d+)\)\s*$")
 
 
@@ -232,10 +223,8 @@ def clean_text(reply: object) -> str:
 
 
 def _looks_like_json(text: str) -> bool:
-    try:
-        return isinstance(json.loads(text), (dict, list))
-    except (ValueError, RecursionError):
-        return text[:1] in ("{", "[") and text[1:2] in ('"', "{", "[", "}", "]")
+    is_cut = text[:1] in ("{", "[") and text[1:2] in ('"', "{", "[", "}", "]")
+    return is_cut or isinstance(strictly(text), (dict, list))
 
 
 def apply_text(operator: Operator, case: Case, text: str, origin: Origin) -> Refactoring:
@@ -247,7 +236,11 @@ def apply_text(operator: Operator, case: Case, text: str, origin: Origin) -> Ref
     match operator:
         case "state_abstract" | "noise_filter":
             due = choose_batch(case.workspace, case.budget, case.settings) if operator == "state_abstract" else None
-            return _fold_with_text(operator, case, due.blocks if due else case.earlier, text, origin)
+            blocks = due.blocks if due else case.earlier
+            if not blocks:
+                raise InputError("there is nothing before the latest step")
+            tile = write_tile(case.workspace, blocks, case.tile, text, origin)
+            return Refactoring(operator, (tile,), f"text for {spans(tile.steps)}")
         case "path_prune":
             made = prune_paths(case)
             last = made.tiles[-1]
@@ -256,18 +249,8 @@ def apply_text(operator: Operator, case: Case, text: str, origin: Origin) -> Ref
             return replace(made, effects=(*made.effects[:-1], tile))
         case "fact_rectify":
             return _rectify(case, text, origin)
-        case "cognitive_boosting" | "attention_anchor":
-            return _set_note(operator, case.workspace, text)
         case _:
-            assert_never(operator)
-
-
-def _fold_with_text(operator: Operator, case: Case, blocks: Sequence[Block], text: str, origin: Origin) -> Refactoring:
-    """A tile with a text for blocks; the user's words and the findings are kept."""
-    if not blocks:
-        raise InputError("there is nothing before the latest step")
-    tile = write_tile(case.workspace, blocks, case.tile, text, origin)
-    return Refactoring(operator, (tile,), f"text for {spans(tile.steps)}")
+            return _set_note(operator, case.workspace, text)
 
 
 def _set_note(operator: Operator, workspace: Workspace, text: str) -> Refactoring:
@@ -332,8 +315,9 @@ def _rectify(case: Case, text: str, origin: Origin) -> Refactoring:
         if reworded != block:
             tiles.append(_make_tile(reworded, case.tile + len(tiles), origin))
     pins = [replace(pin, text=text) for pin in _list_pins(case) if (text := correct("", pin.text)) != pin.text]
-    reason = "a newer event contradicts what prose says"
-    return Refactoring("fact_rectify", (*tiles, *pins, *superseded), reason, edits=(touched, whole))
+    if touched > _EDITED * whole:
+        raise InputError("a correction may change half of what it corrects at most; use another operator")
+    return Refactoring("fact_rectify", (*tiles, *pins, *superseded), "a newer event contradicts what prose says")
 
 
 def list_prose(case: Case) -> list[tuple[str, str]]:

@@ -10,16 +10,17 @@ from weakref import WeakKeyDictionary
 
 import anyio
 
-from ctxfold.decisions.extraction import is_folded
 from ctxfold.decisions.refactor import Operator, Refactored
-from ctxfold.models.deciders.loop import Decided, SessionLease, Timed, decide, lease_of
-from ctxfold.models.deciders.memory import Fold, find_micro, plan_folding
+from ctxfold.log import place_of
+from ctxfold.models.deciders.loop import Decided as Decided
+from ctxfold.models.deciders.loop import SessionLease as SessionLease
+from ctxfold.models.deciders.loop import Timed, decide, lease_of
+from ctxfold.models.deciders.memory import Fold, find_last_message, find_micro, plan_folding
 from ctxfold.models.deciders.register import (
     ChooseLines,
     Part,
     PlanQuestion,
     extract_chosen,
-    find_new_words,
     line_parts,
     plan_parts,
 )
@@ -29,9 +30,7 @@ from ctxfold.models.protocol import Model, Usage
 from ctxfold.session.branches import Move
 from ctxfold.session.session import Session
 from ctxfold.tokens import Budget
-from ctxfold.workspace import Decider, Extraction, Intent, Tile
-
-__all__ = ["Decided", "Deciders", "Maintained", "SessionLease"]
+from ctxfold.workspace import Decider, Extraction, Intent, RawStep, Tile
 
 Made = TypeVar("Made")
 
@@ -144,7 +143,8 @@ class Deciders:
             spent.append(await _plan(roles.planner, lease))
         after = await lease(lambda session: session.workspace)
         needed = [(each.intent.open, each.intent.binding) for each in (before, after)]
-        if roles.reader is not None and is_folded(after) and needed[0] != needed[1]:
+        is_whole = after.older is None and all(isinstance(block, RawStep) or block.whole for block in after.blocks)
+        if roles.reader is not None and not is_whole and needed[0] != needed[1]:
             room = min(max((limit - after.tokens) // _SHARE, _FEW), _MOST)
             spent.append(await _extract(roles.reader, lease, None, room, [None]))
         known = {block.number for block in before.blocks if isinstance(block, Tile)}
@@ -154,8 +154,9 @@ class Deciders:
 
     def _has_new_words(self, session: Session) -> bool:
         """Whether the user said something that no plan has read, and for which no model was asked yet."""
-        ref = find_new_words(session)
-        fresh = bool(ref) and self._planned.get(session) != ref
+        workspace = session.workspace
+        ref, _ = find_last_message(session, workspace)
+        fresh = bool(ref) and place_of(ref) > workspace.intent.read and self._planned.get(session) != ref
         if fresh:
             self._planned[session] = ref
         return fresh

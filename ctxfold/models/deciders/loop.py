@@ -85,7 +85,7 @@ class ModelQuestion(Generic[Written, Made]):
 
 def check_values(session: Session, text: str, steps: Sequence[int] = ()) -> None:
     """Raise Unfit if a text holds values that the log of steps lacks; without steps, that of the whole path."""
-    marks = session.read_evidence(steps).mark(text)[1]
+    ((_, marks),) = session.mark([text], steps)
     if marks:
         why = f"not in the log: {name_marks(marks)}; copy values exactly, or leave them out"
         raise Unfit(why, f"inventing {counted(len(marks), 'value')}")

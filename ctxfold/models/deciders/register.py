@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from sys import maxsize
-from typing import ClassVar, TypeVar
+from typing import ClassVar
 
 from pydantic import BaseModel, Field
 
 from ctxfold.decisions.extraction import LinesWritten
-from ctxfold.decisions.marks import LogEvidence
 from ctxfold.decisions.register import ItemWritten, StatementWritten
 from ctxfold.errors import InputError, RefError, StaleDecision
 from ctxfold.log import place_of
@@ -33,7 +32,6 @@ PASSES = 8
 
 Part = tuple[Place, Place]
 """A part of the log: its first and last record."""
-Entry = TypeVar("Entry", ItemWritten, StatementWritten)
 
 
 class PlanWritten(BaseModel, frozen=True, extra="forbid"):
@@ -54,26 +52,18 @@ class PlanWritten(BaseModel, frozen=True, extra="forbid"):
     )
 
     @property
-    def texts(self) -> str:
-        """Its texts, one below the other."""
-        said = [each.text for each in (*self.constraints, *self.decisions)]
-        return "\n".join([self.summary, self.goal, *(item.text for item in self.todo), *said])
+    def texts(self) -> list[str]:
+        """Its texts, in order."""
+        statements = (*self.constraints, *self.decisions)
+        return [self.summary, self.goal, *(each.text for each in self.todo), *(each.text for each in statements)]
 
-    def mark(self, evidence: LogEvidence) -> PlanWritten:
-        """Return the plan with marks behind the values that the log lacks."""
-
-        def mark_entry(entry: Entry) -> Entry:
-            return entry.model_copy(update={"text": evidence.mark(entry.text)[0]})
-
-        return self.model_copy(
-            update={
-                "summary": evidence.mark(self.summary)[0],
-                "goal": evidence.mark(self.goal)[0],
-                "todo": tuple(map(mark_entry, self.todo)),
-                "constraints": tuple(map(mark_entry, self.constraints)),
-                "decisions": tuple(map(mark_entry, self.decisions)),
-            }
-        )
+    def reword(self, texts: Iterable[str]) -> PlanWritten:
+        """Return the plan with other texts, in the same order."""
+        left = iter(texts)
+        changed: dict[str, object] = {"summary": next(left), "goal": next(left)}
+        for name in ("todo", "constraints", "decisions"):
+            changed[name] = [each.model_copy(update={"text": next(left)}) for each in getattr(self, name)]
+        return self.model_copy(update=changed)
 
 
 class LinesChosen(BaseModel, frozen=True, extra="forbid"):
@@ -100,11 +90,11 @@ class PlanQuestion:
         def apply(session: Session, written: PlanWritten) -> Intent:
             if find_last_message(session, session.workspace)[0] != last:
                 raise StaleDecision("the user spoke while the plan was written; plan again")
-            marked = written.mark(session.read_evidence())
+            marked = written.reword(text for text, _ in session.mark(written.texts))
             return session.plan(marked.summary, marked.todo, marked.constraints, marked.decisions, by, marked.goal)
 
         def check(session: Session, written: PlanWritten) -> None:
-            check_values(session, written.texts)
+            check_values(session, "\n".join(written.texts))
 
         return ModelQuestion(text, apply, "its evidence", None, check)
 
@@ -231,10 +221,3 @@ def _number(ref: str, text: str, first: int = 0) -> str:
     lines = line_form(text)
     shown = (f"{at}| {each[:2_000]}" for at, each in enumerate(lines[first : first + RECORD], first + 1))
     return "\n".join([f"{ref}, {len(lines)} lines", *shown])
-
-
-def find_new_words(session: Session) -> str:
-    """Return the ref of the user's last message if no plan has read it yet; else empty."""
-    workspace = session.workspace
-    ref, _ = find_last_message(session, workspace)
-    return ref if ref and place_of(ref) > workspace.intent.read else ""
