@@ -123,6 +123,14 @@ class Unfit(InputError):
         self.fault = fault
 
 
+class RefactorRefusal(InputError):
+    """A refactoring that may not be applied, in words of ours alone, and the values that it is about."""
+
+    def __init__(self, reason: str, *values: str) -> None:
+        super().__init__(reason)
+        self.values = values
+
+
 class BrowserError(CtxfoldError):
     """The browser or the page."""
 

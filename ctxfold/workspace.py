@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby
@@ -81,10 +81,6 @@ class Elsewhere:
         return not any(each.turns for each in self.branches)
 
 
-NOWHERE = Elsewhere()
-"""The value for a session of one branch."""
-
-
 @dataclass(frozen=True, slots=True)
 class ForestView:
     """What a decider is shown: the turns of the active path, oldest first, and the other branches."""
@@ -95,12 +91,11 @@ class ForestView:
 
 @dataclass(frozen=True, slots=True)
 class Pin:
-    """A note that a refactoring added when the path had `depth` steps; `refs` are its records, if rules made it."""
+    """A note that a refactoring added when the path had `depth` steps."""
 
     slot: Slot
     text: str
     depth: int
-    refs: tuple[str, ...] = ()
     untrusted: bool = False
 
 
@@ -488,7 +483,7 @@ class Workspace:
     goals: tuple[str, ...] = ()
     unfolded: int = 0
     intent: Intent = Intent()
-    elsewhere: Elsewhere = NOWHERE
+    elsewhere: Elsewhere = Elsewhere()
     guidance: Guidance = Guidance()
 
     @property
@@ -505,6 +500,11 @@ class Workspace:
         """Return the index of the block that holds a step. Steps along a path have growing numbers."""
         at = bisect_left(self.blocks, step, key=lambda block: block.steps[-1])
         return at if at < len(self.blocks) and step in self.blocks[at].steps else None
+
+    def covering(self, steps: Iterable[int]) -> list[Block]:
+        """Return the blocks that hold any of these steps."""
+        inside = set(steps)
+        return [block for block in self.blocks if not inside.isdisjoint(block.steps)]
 
     @property
     def asked(self) -> str:

@@ -37,7 +37,7 @@ from ctxfold.config import EXPLORER
 from ctxfold.errors import CtxfoldError, InputError, UnknownSession
 from ctxfold.models import Model, helpers, load
 from ctxfold.models.deciders import Deciders, Maintained
-from ctxfold.tokens import Budget
+from ctxfold.tokens import DEFAULT_BUDGET, Budget
 
 
 class SharedBrowser:
@@ -93,7 +93,7 @@ class BrowserAgent:
     def __init__(
         self,
         model: str | Model = EXPLORER,
-        budget: int = 8000,
+        budget: int = DEFAULT_BUDGET,
         limits: RunLimits | None = None,
         browser: BrowserChoice | None = None,
         keeping: Keeping | None = None,

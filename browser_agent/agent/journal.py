@@ -20,7 +20,7 @@ from browser_agent.observation import Observation
 from browser_agent.observation.observe import from_log
 from ctxfold import Session, View
 from ctxfold.decisions.fold import find_stretch, write_tile
-from ctxfold.errors import CtxfoldError, FoldError, InputError, RefError
+from ctxfold.errors import CtxfoldError, FoldError, InputError
 from ctxfold.models.deciders import Decided, Deciders, Maintained
 from ctxfold.session.recall import Recalled
 from ctxfold.tokens import MIN_BUDGET, Budget, count
@@ -58,7 +58,7 @@ def read_cut_off(session: Session) -> CutOff:
     steps = 0
     asked = False
     for step in range(session.tip, 0, -1):
-        records = _read_records(session, step)
+        records = session.read_records([step])
         last = last or records
         kinds = [record.kind for record in records]
         steps += not asked and "call" in kinds
@@ -79,15 +79,6 @@ def read_start_address(session: Session) -> str | None:
     """Read the start address that the user named, on the last line of their first turn; None for none."""
     last = session.recall("s1.1").text.rpartition("\n")[2] if session.tip else ""
     return last if origin_of(last) is not None else None
-
-
-def _read_records(session: Session, step: int) -> list[Recalled]:
-    """Read the records of a step, in order."""
-    records: list[Recalled] = []
-    with suppress(RefError):  # the first number that names no record ends the step
-        while True:
-            records.append(session.recall(f"s{step}.{len(records) + 1}"))
-    return records
 
 
 def _find_page(records: Sequence[Recalled]) -> Recalled | None:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from ctxfold.errors import InputError, UnknownSession
+from ctxfold.tokens import DEFAULT_BUDGET
 
 if TYPE_CHECKING:
     from ctxfold import Session
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
 
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
-
-BUDGET = 8_000
 
 session_argument: Decorator = click.argument("session", metavar="SESSION")
 
@@ -58,7 +57,7 @@ store_option: Decorator = click.option("--store", metavar="PLACE", help="The sto
 json_option: Decorator = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 yes_option: Decorator = click.option("--yes", "-y", is_flag=True, help="Do not ask first.")
 budget_option: Decorator = click.option(
-    "--budget", type=int, default=BUDGET, show_default=True, metavar="TOKENS", help="The most tokens the view may take."
+    "--budget", default=DEFAULT_BUDGET, show_default=True, metavar="TOKENS", help="The most tokens the view may take."
 )
 
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import click
 from jinja2 import Environment, StrictUndefined
 
-from ctxfold.cli.options import BUDGET, Printout, budget_option, data_command, open_existing, session_argument
+from ctxfold.cli.options import Printout, budget_option, data_command, open_existing, session_argument
 from ctxfold.errors import InputError
 from ctxfold.session.branches import Topic, read_tree
 from ctxfold.session.commits import head_of, state_of
@@ -27,7 +27,7 @@ from ctxfold.session.telling import sum_up
 from ctxfold.store.rows import Reading
 from ctxfold.store.tables import State, StoredRecord
 from ctxfold.text.words import counted
-from ctxfold.tokens import Budget
+from ctxfold.tokens import DEFAULT_BUDGET, Budget
 from ctxfold.view.render import render
 from ctxfold.workspace import spans
 
@@ -91,7 +91,7 @@ def report_session(
     name: str,
     file: str | os.PathLike[str],
     store: str | None = None,
-    budget: int = BUDGET,
+    budget: int = DEFAULT_BUDGET,
     pictures: Path | None = None,
 ) -> Report:
     """Write a session as one self-contained HTML page, private to its owner, and return the content of the page.

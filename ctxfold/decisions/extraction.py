@@ -12,16 +12,12 @@ from itertools import accumulate
 from pydantic import BaseModel, Field, StrictStr, field_validator
 
 from ctxfold.decisions.register import EntrySource, Records, read_entries
+from ctxfold.errors import InputError
 from ctxfold.log.json import parse
 from ctxfold.select import PAGE, Choice, Piece, find_promising, pieces_of_text, score
 from ctxfold.text.words import counted, query_words, words
 from ctxfold.tokens import count, head
-from ctxfold.workspace import Extract, Extraction, Intent, Tile, Workspace
-
-
-def extract(intent: Intent, extraction: Extraction) -> Intent:
-    """Apply an extraction: it replaces the one before. Pure."""
-    return replace(intent, extraction=extraction)
+from ctxfold.workspace import Extract
 
 
 class LinesWritten(BaseModel, frozen=True, extra="forbid"):
@@ -74,51 +70,45 @@ class _Range:
     wish: LinesWritten
 
 
-def read_selections(given: Sequence[object]) -> list[LinesWritten]:
-    """Read selections as callers give them. Raises InputError: an entry that cannot be read."""
-    return read_entries(LinesWritten, given[:_MOST], "selection")
+def resolve_selections(given: Sequence[object], records: Records, items: frozenset[str], budget: int) -> Resolved:
+    """Resolve selections to lines of the log, the most wanted first, within a budget of o200k tokens.
 
-
-def resolve_selections(
-    wanted: Sequence[LinesWritten], records: Records, items: frozenset[str], budget: int
-) -> Resolved:
-    """Resolve selections to lines of the log, the most wanted first, within a budget of o200k tokens."""
+    Raises InputError: an entry that cannot be read.
+    """
     done = Resolved()
     ranges: list[_Range] = []
-    for each in wanted:
+    for each in read_entries(LinesWritten, given[:_MOST], "selection"):
         is_known = each.todo is None or each.todo in items
         done.counts["unknown items"] += not is_known
-        located = _locate(each if is_known else each.model_copy(update={"todo": None}), records, done)
-        if located is not None:
+        try:
+            located = _locate(each if is_known else each.model_copy(update={"todo": None}), records, done)
             ranges = _merge(ranges, located, done)
+        except InputError as fault:
+            done.leave_out("refused", each.ref, str(fault))
     for chosen in ranges:
         _take(chosen, budget, done)
     done.counts = +done.counts
     return done
 
 
-def _locate(wish: LinesWritten, records: Records, done: Resolved) -> _Range | None:
-    """The lines that a selection means, mended where that is safe."""
+def _locate(wish: LinesWritten, records: Records, done: Resolved) -> _Range:
+    """The lines that a selection means, mended where that is safe. Raises InputError: it means none."""
     parts = _REF.fullmatch(wish.ref)
     if parts is None:
-        done.leave_out("refused", wish.ref, "not an address of lines; use s12.2:40-80")
-        return None
+        raise InputError("not an address of lines; use s12.2:40-80")
     there = records.of(int(parts[1]))
     fitting = [each for each in there if (each.kind == "result" if parts[2] is None else each.k == int(parts[2]))]
     if parts[2] is None and parts[3] is None:  # a step alone means its longest result, not a "clicked"
         fitting = sorted(fitting, key=lambda each: len(each.text))[-1:] or there[-1:]
     if len(fitting) != 1:
         names = ", ".join(each.ref for each in fitting or there)
-        reason = f"name one record of {names[:120]}" if there else "nothing is recorded there"
-        done.leave_out("refused", wish.ref, reason)
-        return None
+        raise InputError(f"name one record of {names[:120]}" if there else "nothing is recorded there")
     source, size = fitting[0], len(fitting[0].lines)
     first = int(parts[3] or 1)
     last = int(parts[4] or parts[3] or size)
     low, high = min(first, last), max(first, last)
     if low > size or high < 1:
-        done.leave_out("refused", wish.ref, f"{source.ref} has {counted(size, 'line')}")
-        return None
+        raise InputError(f"{source.ref} has {counted(size, 'line')}")
     done.counts["mended"] += (first, last) != (max(low, 1), min(high, size))
     return _Range(source, max(low, 1), min(high, size), wish)
 
@@ -144,7 +134,9 @@ def _take(each: _Range, budget: int, done: Resolved) -> None:
     """Add a range to the extracts, as far as the budget allows."""
     source, wish = each.source, each.wish
     price = OVERHEAD + (count(wish.why) if wish.why else 0)
-    last = _find_last(source, each.first, each.last, budget - done.tokens - price)
+    whole = source.slice(each.first, each.last)
+    text = head(whole, budget - done.tokens - price)
+    last = each.last if text == whole else each.first - 1 + text.count("\n") + whole.startswith("\n", len(text))
     if last < each.first:
         done.leave_out("left out", f"{source.ref}:{each.first}-{each.last}", "over the budget")
         return
@@ -156,15 +148,6 @@ def _take(each: _Range, budget: int, done: Resolved) -> None:
     ref = f"{source.ref}:{each.first}-{last}"
     done.extracts.append(Extract(ref, text, wish.why, wish.todo, facts, source.untrusted))
     done.tokens += count(text) + price
-
-
-def _find_last(source: EntrySource, first: int, last: int, room: int) -> int:
-    """The last line up to which a range fits a room; the one before its first if not even that fits."""
-    text = source.slice(first, last)
-    start = head(text, room)
-    if start == text:
-        return last
-    return first - 1 + start.count("\n") + text.startswith("\n", len(start))
 
 
 _FAINT = 0.2
@@ -199,6 +182,11 @@ class _Unit:
     under: tuple[int, ...] = ()
 
     @property
+    def ref(self) -> str:
+        """The address of its lines."""
+        return f"{self.source.ref}:{self.first}-{self.last}"
+
+    @property
     def text(self) -> str:
         """What is extracted."""
         return self.part or self.source.slice(self.first, self.last)
@@ -214,10 +202,10 @@ def choose_lines(query: str, sources: Sequence[EntrySource], budget: int) -> lis
     for source in sources:
         if len(units) < _UNITS:
             units += _cut(source, query, len(units))
-    held = [tuple(asked.intersection(words(unit.text))) for unit in units]
+    texts = [unit.text for unit in units]
     pieces = [
-        Piece(unit.text, len(unit.text) // 3 + OVERHEAD, words=those, under=unit.under)
-        for unit, those in zip(units, held, strict=True)
+        Piece(text, len(text) // 3 + OVERHEAD, words=tuple(asked.intersection(words(text))), under=unit.under)
+        for unit, text in zip(units, texts, strict=True)
     ]
     worths = score(pieces, query, PAGE)
     least = max(worths, default=0.0) * _FAINT
@@ -229,33 +217,25 @@ def choose_lines(query: str, sources: Sequence[EntrySource], budget: int) -> lis
     ]
     choice = Choice(pieces, query, among=among, weights=PAGE)
 
-    def join_units(places: Sequence[int]) -> list[Extract]:
-        return _join([units[place] for place in places])
+    def price(places: Sequence[int]) -> int:
+        return sum(count(each.text) + OVERHEAD for each in _join(units, places))
 
-    return join_units(
-        choice.fit(budget, lambda places: sum(count(each.text) + OVERHEAD for each in join_units(places)))
-    )
+    return _join(units, choice.fit(budget, price))
 
 
-def _join(units: Sequence[_Unit]) -> list[Extract]:
-    """Units as extracts in the order of the log, lines that touch as one."""
+def _join(units: Sequence[_Unit], places: Sequence[int]) -> list[Extract]:
+    """Some of the units as extracts in the order of the log, lines that touch as one."""
     joined: list[_Unit] = []
-    for unit in sorted(units, key=lambda unit: (unit.source.step, unit.source.k, unit.first, unit.last)):
+    for unit in sorted(
+        (units[place] for place in places), key=lambda unit: (unit.source.step, unit.source.k, unit.first, unit.last)
+    ):
         before = joined[-1] if joined else None
         touches = before is not None and before.source.ref == unit.source.ref and unit.first <= before.last + 1
         if before is not None and touches and not (unit.part or before.part):
             joined[-1] = replace(before, last=max(unit.last, before.last))
         else:
             joined.append(unit)
-    return [
-        Extract(
-            f"{unit.source.ref}:{unit.first}-{unit.last}",
-            unit.part or unit.source.slice(unit.first, unit.last),
-            untrusted=unit.source.untrusted,
-            part=bool(unit.part),
-        )
-        for unit in joined
-    ]
+    return [Extract(unit.ref, unit.text, untrusted=unit.source.untrusted, part=bool(unit.part)) for unit in joined]
 
 
 def _cut(source: EntrySource, query: str, base: int) -> Iterator[_Unit]:
@@ -316,8 +296,3 @@ def _find_ends(lines: Sequence[str]) -> dict[int, int]:
         elif line.endswith(("{", "[")):
             opened.append(at)
     return ends
-
-
-def is_folded(workspace: Workspace) -> bool:
-    """Return whether anything on the path is shown in less than its full form."""
-    return workspace.older is not None or any(isinstance(block, Tile) and not block.whole for block in workspace.blocks)

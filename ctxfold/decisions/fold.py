@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
-from typing import ClassVar
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from ctxfold.errors import FoldError
 from ctxfold.log.lines import Line
 from ctxfold.tokens import count_lines
 from ctxfold.view.fit import demote_lifted, show
 from ctxfold.view.trail import changes_of
-from ctxfold.workspace import STANDING, Block, Older, Origin, RawStep, Status, Tile, Workspace, spans
+from ctxfold.workspace import STANDING, Block, Memory, Origin, Status, Tile, Workspace, spans
 
 
-class FoldDirective(BaseModel):
+class FoldDirective(BaseModel, frozen=True, extra="forbid"):
     """Keep `summary` in place of every step from `first_step` to `last_step`."""
-
-    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid")
 
     summary: str | None = Field(
         default=None,
@@ -35,12 +32,6 @@ def find_stretch(workspace: Workspace, first: int | None, last: int | None) -> t
     Raises FoldError: nothing to fold, a step that is not on this path, ends in the wrong order, or a cut through a
     tile.
     """
-    start, end = _bounds(workspace, first, last)
-    return workspace.blocks[start:end]
-
-
-def _bounds(workspace: Workspace, first: int | None, last: int | None) -> tuple[int, int]:
-    """The range of those blocks."""
     blocks = workspace.blocks
     if not blocks:
         raise FoldError("nothing to fold yet; record a step first")
@@ -48,16 +39,11 @@ def _bounds(workspace: Workspace, first: int | None, last: int | None) -> tuple[
     start = end if first is None or first == last else _holding(workspace, first)
     if start > end:
         raise FoldError(f"s{first} comes after s{last} on this path; name the earlier step first")
-    if first is not None and blocks[start].steps[0] != first:
-        raise FoldError(_cut(first, blocks[start]))
-    if last is not None and blocks[end].steps[-1] != last:
-        raise FoldError(_cut(last, blocks[end]))
-    return start, end + 1
-
-
-def _cut(step: int, block: Block) -> str:
-    here = block.steps
-    return f"s{step} lies inside a folded block of {spans(here)}; fold from s{here[0]} or to s{here[-1]}"
+    for step, here, edge in ((first, blocks[start].steps, 0), (last, blocks[end].steps, -1)):
+        if step is not None and here[edge] != step:
+            fault = f"s{step} lies inside a folded block of {spans(here)}"
+            raise FoldError(f"{fault}; fold from s{here[0]} or to s{here[-1]}")
+    return blocks[start : end + 1]
 
 
 def _holding(workspace: Workspace, step: int) -> int:
@@ -66,24 +52,41 @@ def _holding(workspace: Workspace, step: int) -> int:
     if at is not None:
         return at
     path = spans([step for block in workspace.blocks for step in block.steps])
-    raise FoldError(
-        f"s{step} is not on this branch, whose steps are {_before(workspace.older)}{path}; name one of those"
-    )
-
-
-def _before(older: Older | None) -> str:
-    return "" if older is None else f"s{older.first}-s{older.last}, "
+    older = f"s{workspace.older.first}-s{workspace.older.last}, " if workspace.older else ""
+    raise FoldError(f"s{step} is not on this branch, whose steps are {older}{path}; name one of those")
 
 
 def fold(workspace: Workspace, tile: Tile) -> Workspace:
     """Put a tile in place of the blocks of its steps. Pure. Raises FoldError: those steps are not whole
     blocks of this workspace.
     """
-    start, end = _bounds(workspace, tile.first, tile.last)
-    blocks = workspace.blocks
-    if tuple(step for block in blocks[start:end] for step in block.steps) != tile.steps:
+    blocks = find_stretch(workspace, tile.first, tile.last)
+    if tuple(step for block in blocks for step in block.steps) != tile.steps:
         raise FoldError(f"the blocks of {spans(tile.steps)} changed; look at the context again and name whole blocks")
-    return replace(workspace, blocks=(*blocks[:start], tile, *blocks[end:]))
+    start = workspace.blocks.index(blocks[0])
+    after = workspace.blocks[start + len(blocks) :]
+    return replace(workspace, blocks=(*workspace.blocks[:start], tile, *after))
+
+
+@dataclass(frozen=True, slots=True)
+class KeptMemory:
+    """A memory, the latest step that its author had read, the author, and the values in it that the log lacks.
+
+    `fresh`: o200k tokens of the raw records after that step that are folded into its tile.
+    """
+
+    memory: Memory
+    as_of: int
+    origin: Origin
+    marks: tuple[str, ...] = ()
+    fresh: int = 0
+
+
+def find_memory(blocks: Iterable[Block]) -> KeptMemory | None:
+    """Return the memory that a tile among the blocks holds; None if nobody wrote one."""
+    tiles = (block for block in blocks if isinstance(block, Tile))
+    kept = (KeptMemory(tile.memory, tile.as_of, tile.origin, tile.marks, tile.fresh) for tile in tiles if tile.memory)
+    return next(kept, None)
 
 
 TRAIL = 0.1
@@ -102,14 +105,11 @@ def write_tile(workspace: Workspace, blocks: Sequence[Block], number: int, summa
         )
     lines = keep_words(blocks, workspace.intent.lifted)
     tile = make_tile(blocks, number, summary, lines, origin)
-    kept = next((block for block in blocks if isinstance(block, Tile) and block.memory), None)
-    if kept is not None and kept.memory is not None:  # the text becomes a part of the memory, which lives on
+    if (kept := find_memory(blocks)) is not None:  # the text becomes a part of the memory, which lives on
         report = "\n".join(filter(None, (kept.memory.report, f"{spans(tile.steps)}: {summary}")))
         memory = kept.memory.model_copy(update={"report": report})
-        tile = replace(
-            tile, summary="", memory=memory, as_of=kept.as_of, fresh=kept.fresh, origin=kept.origin, marks=kept.marks
-        )
-        tile = replace(tile, tokens=show(tile).tokens)
+        tile = replace(tile, summary="", memory=memory, as_of=kept.as_of, fresh=kept.fresh)
+        tile = replace(tile, origin=kept.origin, marks=kept.marks, tokens=show(tile).tokens)
     took, gives = price_blocks(*blocks), price_blocks(tile)
     if gives >= took:
         words = sum(line.tokens for line in lines)
@@ -148,11 +148,7 @@ def price_blocks(*blocks: Block) -> int:
 def status_of(blocks: Sequence[Block]) -> Status:
     """Return how blocks ended: as the last tile did, or partial if the last step is not settled."""
     last = blocks[-1]
-    match last:
-        case Tile():
-            return last.status
-        case RawStep():
-            return "completed" if last.settled else "partial"
+    return last.status if isinstance(last, Tile) else "completed" if last.settled else "partial"
 
 
 def keep_words(blocks: Sequence[Block], lifted: frozenset[str] = frozenset()) -> tuple[Line, ...]:

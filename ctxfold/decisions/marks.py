@@ -8,6 +8,7 @@ from functools import cached_property
 from string import ascii_lowercase, digits
 from unicodedata import normalize
 
+from ctxfold.text.values import EAST
 from ctxfold.text.words import is_common
 
 MARK = " [not in the log]"
@@ -15,8 +16,7 @@ MARK = " [not in the log]"
 _MOST_NAMED = 8
 """The most values that an error or an answer names."""
 
-_EAST = r"\u3000-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uffef"
-_RUN = re.compile(rf"[^\s;()\[\]{{}}<>\"`|“”‘’«»„…{_EAST}]+")
+_RUN = re.compile(rf"[^\s;()\[\]{{}}<>\"`|“”‘’«»„…{EAST}]+")
 """Text between blanks, brackets, quotation marks, and signs of scripts that are written without blanks."""
 _QUOTED = re.compile(r"\"[^\"\n]{1,400}\"|“[^”\n]{1,400}”|«[^»\n]{1,400}»|`[^`\n]{1,400}`")
 _WORD = re.compile(r"\w+")
@@ -54,15 +54,6 @@ _PAIR = re.compile(r"([A-Z]\w*)\.(\w+)|(\w+)\.(\w*_\w*|[a-z]\w*[A-Z]\w*)|(\d[\d.
 """`Class.method` or `module.some_function`, unlike a file name; or `15.1GB`. The log may hold both parts apart."""
 
 
-def mark(text: str, log: Sequence[str], steps: Collection[int] = ()) -> tuple[str, tuple[str, ...]]:
-    """Return a text with `[not in the log]` after each value that no text of the log holds, and those values.
-
-    A value is looked for with no letter or digit on either side, in any case. One-digit numbers are not looked for.
-    Refs to `steps` need not be in the log.
-    """
-    return LogEvidence(log, steps).mark(text)
-
-
 def name_marks(marks: Sequence[str]) -> str:
     """Return marked values as a phrase for an error or an answer."""
     more = f" and {len(marks) - _MOST_NAMED} more" if len(marks) > _MOST_NAMED else ""
@@ -70,9 +61,13 @@ def name_marks(marks: Sequence[str]) -> str:
 
 
 class LogEvidence:
-    """The texts that a summary may take values from, and the steps that it may refer to."""
+    """The texts that a summary may take values from, and the steps that it may refer to.
 
-    def __init__(self, log: Sequence[str], steps: Collection[int]) -> None:
+    A value is looked for with no letter or digit on either side, in any case. One-digit numbers are not looked for.
+    Refs to `steps` need not be in the log.
+    """
+
+    def __init__(self, log: Sequence[str], steps: Collection[int] = ()) -> None:
         text = normalize("NFKC", "\n".join(log)).lower()
         unescaped = _ESCAPED_BREAK.sub(" ", text)
         self._text = text if unescaped == text else f"{text}\n{unescaped}"

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 from pydantic import ValidationError
 
 from ctxfold.config import FoldSettings
-from ctxfold.decisions.fold import TRAIL, make_tile, price_blocks
+from ctxfold.decisions.fold import TRAIL, KeptMemory, find_memory, make_tile, price_blocks
 from ctxfold.errors import FoldError, InputError
 from ctxfold.prompts import prompt
 from ctxfold.tokens import count
@@ -25,7 +26,7 @@ from ctxfold.view.fit import (
     write_memory,
 )
 from ctxfold.view.trail import changes_of, drop_repeats, write_trail
-from ctxfold.workspace import Block, Memory, MemoryParts, Origin, RawStep, Tile, Workspace, spans
+from ctxfold.workspace import Block, Memory, MemoryParts, RawStep, Tile, Workspace, spans
 
 _LEAST = 4
 """o200k tokens that a fold must save."""
@@ -67,16 +68,6 @@ class Batch:
         return tuple(step for block in self.blocks for step in block.steps)
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
-    """A memory, the latest step that its author had read, the author, and the values in it that the log lacks."""
-
-    memory: Memory
-    as_of: int
-    origin: Origin
-    marks: tuple[str, ...] = ()
-
-
 def read_memory(given: Mapping[str, str] | str) -> Memory:
     """Read a memory from its parts, or from a report in one text. Raises InputError: an unknown part, or no text."""
     try:
@@ -86,11 +77,6 @@ def read_memory(given: Mapping[str, str] | str) -> Memory:
     if not memory.text:
         raise InputError("the memory is empty; say what is wanted, what was done and found, and what comes next")
     return memory
-
-
-def find_memory(blocks: Sequence[Block]) -> Tile | None:
-    """Return the tile that holds the memory; None if nobody wrote one."""
-    return next((block for block in blocks if isinstance(block, Tile) and block.memory), None)
 
 
 def memory_room(budget: int) -> int:
@@ -104,22 +90,19 @@ def is_memory_due(workspace: Workspace, budget: int, batch: Batch | None = None)
     `batch`: the steps that are about to be folded; None looks at the steps that are folded already.
     """
     folded = [block for block in workspace.blocks if isinstance(block, Tile)]
-    tile = find_memory(folded)
-    if tile is None:
+    kept = find_memory(folded)
+    if kept is None:
         return batch is not None or any(block.origin == "embedded" for block in folded)
-    fresh = (
-        tile.fresh + sum(block.raw for block in batch.blocks if block.steps[0] > tile.as_of) if batch else tile.fresh
-    )
-    return fresh > (_TINY_FRESH if budget < TINY else _FRESH) * budget
+    later = sum(block.raw for block in batch.blocks if block.steps[0] > kept.as_of) if batch else 0
+    return kept.fresh + later > (_TINY_FRESH if budget < TINY else _FRESH) * budget
 
 
 def choose_batch(workspace: Workspace, budget: int, settings: FoldSettings) -> Batch | None:
     """Return the blocks to fold down to the low-water mark; None below the high one, or if nothing may be folded."""
     settings = settings.of(budget)
     blocks, older = workspace.blocks, 0 if workspace.older is None else workspace.older.raw
-    if workspace.tokens + older <= settings.at * budget:
-        return None
-    if sum(block.tokens for block in drop_repeats(blocks)) + older <= settings.at * budget:
+    most = settings.at * budget - older
+    if workspace.tokens <= most or sum(block.tokens for block in drop_repeats(blocks)) <= most:
         return None
     return split_blocks(blocks, budget, settings)
 
@@ -165,10 +148,10 @@ class MemoryDue:
 
 def find_due(workspace: Workspace, budget: int) -> MemoryDue | None:
     """Return the memory that the folded steps call for; None if they have one that is new enough."""
-    folded = [block for block in workspace.blocks if isinstance(block, Tile)]
     if not is_memory_due(workspace, budget):
         return None
-    return MemoryDue(tuple(step for block in folded for step in block.steps), memory_room(budget))
+    folded = [block.steps for block in workspace.blocks if isinstance(block, Tile)]
+    return MemoryDue(tuple(chain(*folded)), memory_room(budget))
 
 
 def make_batch(blocks: Sequence[Block], end: int, budget: int, settings: FoldSettings) -> Batch:
@@ -193,7 +176,7 @@ def _share_documents(blocks: Sequence[Block]) -> float:
 
 
 def make_past(
-    batch: Batch, opened: Sequence[Block], number: int, budget: int, query: Sequence[str], written: Written | None
+    batch: Batch, opened: Sequence[Block], number: int, budget: int, query: Sequence[str], written: KeptMemory | None
 ) -> Tile:
     """Return the tile of a batch: its memory, and the lines that the selector chooses.
 
@@ -217,8 +200,7 @@ def make_past(
     blocks = [_drop_prose(show(block), as_of) for block in opened]
     newest = [show(block) for block in batch.newest]
     made = condense(blocks, newest, left, budget, query, text if written else "")
-    lines = [line for each in made for line in each]
-    lines = [*([changed] if changed else []), *lines]
+    lines = [*([changed] if changed else []), *chain(*made)]
     tile = make_tile(batch.blocks, number, summary, tuple(lines), written.origin if written else "embedded")
     if written:
         fresh = sum(block.raw for block in batch.blocks if block.steps[0] > as_of)
@@ -229,16 +211,6 @@ def make_past(
         return tile
     every = tuple(line for block in batch.blocks for line in block.lines)
     return make_tile(batch.blocks, number, summary, every, "embedded", whole=True)
-
-
-def keep_memory(blocks: Sequence[Block]) -> Written | None:
-    """Return the memory that blocks hold, to be kept as it is; None if nobody wrote one."""
-    tile = find_memory(blocks)
-    return (
-        Written(tile.memory, tile.as_of, tile.origin, tile.marks)
-        if tile is not None and tile.memory is not None
-        else None
-    )
 
 
 def _drop_prose(block: Shown, as_of: int) -> Shown:
@@ -260,7 +232,7 @@ def shorten_tile(workspace: Workspace, blocks: Sequence[Block], number: int, que
         if price_blocks(tile) > price_blocks(*blocks):
             raise FoldError(f"{spans(tile.steps)} is too short to fold; fold more steps, or give a summary")
         return tile
-    return make_past(Batch(blocks, newest, room), blocks, number, max(tokens, 3 * said), query, keep_memory(blocks))
+    return make_past(Batch(blocks, newest, room), blocks, number, max(tokens, 3 * said), query, find_memory(blocks))
 
 
 def _join_summaries(blocks: Sequence[Block], room: int, query: Sequence[str]) -> str:

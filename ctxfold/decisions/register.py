@@ -141,30 +141,10 @@ class PlanGiven:
     """A plan as a caller gave it. `summary` is None and `goal` empty if none was given."""
 
     summary: str | None = None
-    todo: Sequence[ItemWritten] = ()
-    constraints: Sequence[StatementWritten] = ()
-    decisions: Sequence[StatementWritten] = ()
+    todo: Todo = ()
+    constraints: Statements = ()
+    decisions: Statements = ()
     goal: str = ""
-
-    @classmethod
-    def of(
-        cls,
-        summary: str | None,
-        todo: Todo | None,
-        constraints: Statements | None,
-        decisions: Statements | None,
-        goal: str | None,
-    ) -> PlanGiven:
-        """Read a plan. Raises InputError: an empty summary, or entries that cannot be read."""
-        if summary is not None and not summary.strip():
-            raise InputError("an empty summary says nothing; leave it out to keep the one there is")
-        return cls(
-            None if summary is None else summary.strip(),
-            read_entries(ItemWritten, todo or (), "to-do item"),
-            read_entries(StatementWritten, constraints or (), "constraint"),
-            read_entries(StatementWritten, decisions or (), "decision"),
-            (goal or "").strip(),
-        )
 
     @property
     def empty(self) -> bool:
@@ -229,19 +209,23 @@ def parse_statements(texts: Sequence[str], sign: str) -> list[str | dict[str, st
 def resolve_plan(
     intent: Intent, given: PlanGiven, records: Records, tip: int, first: int, read: tuple[int, int] = (0, 0)
 ) -> IntentChange:
-    """Return the change that a plan makes. Raises InputError: an unknown id, or a ref of nothing.
+    """Return the change that a plan makes.
 
     `tip`: the last step; `first`: the number of the next constraint; `read`: the last record that the plan has read.
+    Raises InputError: an empty summary, entries that cannot be read, an unknown id, or a ref of nothing.
     """
-    places = _Places(records, tip)
+    places, told = _Places(records, tip), None if given.summary is None else given.summary.strip()
+    if told == "":
+        raise InputError("an empty summary says nothing; leave it out to keep the one there is")
+    todo = read_entries(ItemWritten, given.todo, "to-do item")
+    constraints = read_entries(StatementWritten, given.constraints, "constraint")
+    decisions = read_entries(StatementWritten, given.decisions, "decision")
     newest = max((number_of(decision.id) for decision in intent.decisions), default=0)
-    summary = None if given.summary is None else Summary(given.summary, places.is_quoted(given.summary))
+    summary = None if told is None else Summary(told, places.is_quoted(told))
     return IntentChange(
-        _resolve_items(intent.items, given.todo, places),
-        _resolve_statements(intent.constraints, given.constraints, places, lambda n: Constraint(f"c{first + n}", "")),
-        _resolve_statements(
-            intent.decisions, given.decisions, places, lambda n: SettledDecision(f"d{newest + 1 + n}", "")
-        ),
+        _resolve_items(intent.items, todo, places),
+        _resolve_statements(intent.constraints, constraints, places, lambda n: Constraint(f"c{first + n}", "")),
+        _resolve_statements(intent.decisions, decisions, places, lambda n: SettledDecision(f"d{newest + 1 + n}", "")),
         None if summary == intent.told else summary,
         read,
     )

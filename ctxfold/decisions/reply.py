@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from ctxfold.decisions.fold import FoldDirective, find_stretch
 from ctxfold.errors import FoldError, InputError
@@ -29,15 +29,11 @@ _FORM = (
 )
 
 
-class _Form(BaseModel):
-    model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid", strict=True, frozen=True)
-
-
-class _Target(_Form):
+class _Target(BaseModel, extra="forbid", strict=True, frozen=True):
     ids: list[str] = Field(default=[], max_length=1_000)
 
 
-class _NamedFold(_Form):
+class _NamedFold(BaseModel, extra="forbid", strict=True, frozen=True):
     """A fold as AgentFold's authors write it: refs of whole blocks, such as `["s4-s9", "b7"]`."""
 
     type: Literal["granular_condensation", "deep_consolidation"]
@@ -45,7 +41,7 @@ class _NamedFold(_Form):
     summary_text: str
 
 
-class _Context(_Form):
+class _Context(BaseModel, extra="forbid", strict=True, frozen=True):
     """What a block may hold. `latest` repeats the step, which is recorded from the reply itself."""
 
     fold: FoldDirective | _NamedFold | None = None
@@ -122,8 +118,7 @@ def _list_steps(name: str, workspace: Workspace) -> Sequence[int]:
         case StepRef(step=step):
             return (step,)
         case StretchRef(first=first, last=last):
-            path = [step for block in workspace.blocks for step in block.steps]
-            return (first, *(step for step in path if first < step < last), last)
+            return (first, *(step for block in workspace.blocks for step in block.steps if first < step < last), last)
         case BlockRef(block=number):
             for block in workspace.blocks:
                 if isinstance(block, Tile) and block.number == number:

@@ -6,6 +6,8 @@ It sends no thinking back, and forces no tool, as newer models refuse that. The 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from ctxfold.config import Endpoint
@@ -40,13 +42,10 @@ class AnthropicModel:
     """
 
     def __init__(self, name: str, endpoint: Endpoint, patience: float = 20.0) -> None:
-        if endpoint.secret is None and endpoint.local:
-            hint = "(any value, if that server asks for none)"
-            raise ModelKeyMissing(f"no key for {endpoint.url}: set ANTHROPIC_API_KEY {hint}")
         if endpoint.secret is None:
-            raise ModelKeyMissing(
-                f"no key for {name}: set ANTHROPIC_API_KEY, or use --model explorer, which needs none"
-            )
+            hint = " (any value, if that server asks for none)"
+            hint = hint if endpoint.local else ", or use --model explorer, which needs none"
+            raise ModelKeyMissing(f"no key for {endpoint.url if endpoint.local else name}: set ANTHROPIC_API_KEY{hint}")
         self.name = name
         self._endpoint = endpoint
         self._patience = patience
@@ -104,19 +103,13 @@ def body(model: str, request: Request) -> dict[str, Any]:
 
 def _mark_messages(messages: Sequence[PromptMessage], stable: int) -> list[dict[str, Any]]:
     """The messages with cache marks on their blocks; neighbours of one role joined, as the API would."""
-    marked, position = cache_marks(stable), 0
-    joined: list[dict[str, Any]] = []
-    for message in messages:
-        content = []
-        for block in list_blocks(message):
-            sent = {**block, "text": encodable(block["text"])}
-            content.append({**sent, **CACHE_MARK} if position in marked else sent)
-            position += 1
-        if joined and joined[-1]["role"] == message["role"]:
-            joined[-1]["content"].extend(content)
-        else:
-            joined.append({"role": message["role"], "content": content})
-    return joined
+    marked = cache_marks(stable)
+    every = [(message["role"], block) for message in messages for block in list_blocks(message)]
+    sent = [
+        (role, {**block, "text": encodable(block["text"]), **(CACHE_MARK if place in marked else {})})
+        for place, (role, block) in enumerate(every)
+    ]
+    return [{"role": role, "content": [block for _, block in run]} for role, run in groupby(sent, itemgetter(0))]
 
 
 def _make_client(endpoint: Endpoint) -> anthropic.AsyncAnthropic:
@@ -136,12 +129,8 @@ def _make_client(endpoint: Endpoint) -> anthropic.AsyncAnthropic:
 def _read_reply(message: anthropic.types.Message, tool: str) -> Reply:
     """The server's message as a `Reply`, without thinking: that may not go back once the text before it changed."""
     used = message.usage
-    usage = Usage(
-        input=used.input_tokens,
-        output=used.output_tokens,
-        cache_read=used.cache_read_input_tokens or 0,
-        cache_write=used.cache_creation_input_tokens or 0,
-    )
+    cached, written = used.cache_read_input_tokens or 0, used.cache_creation_input_tokens or 0
+    usage = Usage(used.input_tokens, used.output_tokens, cached, written)
     inputs = [block.input for block in message.content if block.type == "tool_use" and block.name == tool]
     words = "".join(block.text for block in message.content if block.type == "text")
     ended = "length" if message.stop_reason == "max_tokens" else message.stop_reason

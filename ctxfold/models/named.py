@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel
@@ -126,12 +126,10 @@ def load(named: str, role: Role = "agent") -> Model | None:
     if address.provider == "script":
         return read_script(Path(named.partition(":")[2]))
     setting = role_setting(role, named)
-    url = address.url or setting.endpoint
+    own = setting.endpoint
+    url = address.url or own
     provider = address.provider or ("openai" if url else "anthropic")
-    if address.url is not None:
-        is_meant = setting.endpoint in (None, address.url)
-    else:
-        is_meant = setting.endpoint is not None or setting.is_set
+    is_meant = own in (None, address.url) if address.url is not None else own is not None or setting.is_set
     endpoint = config.endpoint(provider, url, setting.key if is_meant else None)
     if provider == "anthropic" and address.name and (address.provider or endpoint.local):
         return AnthropicModel(address.name, endpoint)
@@ -174,8 +172,7 @@ class Absent:
         raise self.reason
 
 
-@dataclass(frozen=True, slots=True)
-class Roles:
+class Roles(NamedTuple):
     """The models of the helping roles; None for the embedded decider.
 
     Attributes:
@@ -198,8 +195,7 @@ class Roles:
     @property
     def models(self) -> tuple[Model, ...]:
         """The models among them, each once by its name."""
-        given = (self.folder, self.planner, self.router, self.reader)
-        return tuple({model.name: model for model in given if model is not None}.values())
+        return tuple({model.name: model for model in self if model is not None}.values())
 
     @property
     def name(self) -> str:
@@ -309,7 +305,7 @@ def spending(named: str | None = None, dollars: float | None = None, helping: Mo
     """
     setting = role_setting("agent", named)
     model = setting.model or EXPLORER
-    limit = dollars if dollars is not None else config.max_cost()
+    limit = next(each for each in (dollars, config.max_cost(), MAX_COST) if each is not None)
     others = [each.name for each in Roles.of(helping).models if not isinstance(each, Absent)]
     paid_others = [name for name in others if not _is_free(name, None)]
     paid = paid_others if _is_free(model, setting.endpoint) else [model, *paid_others]
@@ -319,7 +315,6 @@ def spending(named: str | None = None, dollars: float | None = None, helping: Mo
     if unpriced:
         notice = f"no price of {unpriced} is on file: no cost limit holds, --max-steps does"
         return Spending(model, dollars, notice if dollars is None else "")
-    limit = MAX_COST if limit is None else limit
     most, notice = f"for at most ${limit:.2f} (--max-cost)", ""
     if paid == paid_others:
         notice = f"{model} decides with the help of {' and '.join(paid)}, {most}"

@@ -9,8 +9,6 @@ from typing import Any, Literal, NamedTuple
 from ctxfold.decisions.extraction import (
     OVERHEAD,
     choose_lines,
-    extract,
-    read_selections,
     resolve_selections,
 )
 from ctxfold.decisions.refactor import (
@@ -18,13 +16,12 @@ from ctxfold.decisions.refactor import (
     Operator,
     Refactored,
     Refactoring,
-    RefactorRefusal,
-    find_fault,
+    check_refactoring,
     refactor,
 )
 from ctxfold.decisions.refactor.operators import apply_rules, apply_text, clean_text, route
 from ctxfold.decisions.register import PlanGiven, resolve_plan, set_intent
-from ctxfold.errors import InputError
+from ctxfold.errors import InputError, RefactorRefusal
 from ctxfold.prompts import prompt
 from ctxfold.session.branches import BranchMove, Move, RankedBranch, check_wish, move, rank_branches
 from ctxfold.session.branches import Wish as BranchWish
@@ -146,7 +143,7 @@ def extract_lines(tx: Writing, now: Handle, wanted: ExtractionWanted, by: By) ->
     made = Extraction((), " ".join((wanted.need or "").split()))
     if wanted.selections is not None:
         items = frozenset(item.id for item in intent.items)
-        done = resolve_selections(read_selections(wanted.selections), log, items, wanted.budget)
+        done = resolve_selections(wanted.selections, log, items, wanted.budget)
         if not done.extracts:
             raise InputError(f"nothing was extracted: {'; '.join(done.omitted[:3]) or 'no selection was given'}"[:400])
         counts, omitted = tuple(sorted(done.counts.items())), tuple(done.omitted[:40])
@@ -161,7 +158,7 @@ def extract_lines(tx: Writing, now: Handle, wanted: ExtractionWanted, by: By) ->
     if made.extracts == intent.extracts == ():
         return made
     who = By("embedded" if wanted.selections is None else by.decider, by.reason or "asked for")
-    now.take_intent(put_extraction(tx, place, made, who), extract(intent, made))
+    now.take_intent(put_extraction(tx, place, made, who), replace(intent, extraction=made))
     return made
 
 
@@ -172,9 +169,6 @@ def _find_lines(log: Sources, workspace: Workspace, wanted: ExtractionWanted) ->
     query = "\n".join(part[:2_000] for part in ([need] if need else about) if part) or workspace.goal
     queries = [query, *(item.text for item in intent.open[:4] if not need)]
     return tuple(choose_lines(query, log.find(queries, _SEARCHED), wanted.budget))
-
-
-_HEALTHY = "nothing repeats, and the view is below its high-water mark"
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,11 +206,13 @@ def consider_refactoring(tx: Reading, now: Handle, wanted: RefactorWanted) -> Co
     before = place.workspace
     budget, named = wanted.budget or now.budget(tx), wanted.operator != "auto"
     case = read_case(tx, place, before, budget, now.settings, named)
-    made = _make_refactoring(case, wanted)
-    if isinstance(made, RefactorRefusal):
+    try:
+        made = _make_refactoring(case, wanted)
+    except InputError as refused:
         operator: Operator | Literal["none"] = "none" if wanted.operator == "auto" else wanted.operator
         tokens = (_count_cover(before),) * 2
-        result = Refactored(operator, False, made.reason, wanted.decider, tokens=tokens, values=made.values)
+        values = refused.values if isinstance(refused, RefactorRefusal) else ()
+        result = Refactored(operator, False, str(refused), wanted.decider, tokens=tokens, values=values)
         return Considered(place, None, before, result)
     after = refactor(before, made)
     texts = [_show_changed(each, made, before.guidance == after.guidance) for each in (before, after)]
@@ -239,25 +235,17 @@ def apply_refactoring(tx: Writing, now: Handle, wanted: RefactorWanted) -> Refac
     return result
 
 
-def _make_refactoring(case: Case, wanted: RefactorWanted) -> Refactoring | RefactorRefusal:
-    """The refactoring, checked; or why none may be applied."""
+def _make_refactoring(case: Case, wanted: RefactorWanted) -> Refactoring:
+    """The refactoring, checked. Raises InputError: none may be applied."""
     if wanted.operator == "auto":
-        return route(case) or RefactorRefusal(_HEALTHY)
-    marks = tuple[str, ...]()
+        return route(case)
     if wanted.text is None:
-        made = apply_rules(wanted.operator, case)
-    else:
-        try:
-            text = clean_text(wanted.text)
-        except InputError as error:
-            return RefactorRefusal(str(error))
-        if wanted.operator != "fact_rectify":
-            text, marks = case.evidence().mark(text)
-        made = apply_text(wanted.operator, case, text, wanted.by.author)
-    if isinstance(made, RefactorRefusal):
-        return made
-    made = replace(made, decider=wanted.decider, marks=marks)
-    return find_fault(case, made) or made
+        return check_refactoring(case, apply_rules(wanted.operator, case))
+    text, marks = clean_text(wanted.text), tuple[str, ...]()
+    if wanted.operator != "fact_rectify":
+        text, marks = case.evidence().mark(text)
+    made = apply_text(wanted.operator, case, text, wanted.by.author)
+    return check_refactoring(case, replace(made, decider=wanted.decider, marks=marks))
 
 
 def _show_guidance(workspace: Workspace) -> str:
@@ -273,6 +261,5 @@ def _count_cover(workspace: Workspace) -> int:
 
 def _show_changed(workspace: Workspace, made: Refactoring, same_guidance: bool) -> str:
     """What a view shows of the steps and the guidance that a refactoring changes."""
-    inside = set(made.steps)
-    blocks = [show(block).text for block in workspace.blocks if not inside.isdisjoint(block.steps)]
+    blocks = [show(block).text for block in workspace.covering(made.steps)]
     return "\n".join(filter(None, (*blocks, "" if same_guidance else _show_guidance(workspace))))

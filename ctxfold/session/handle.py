@@ -27,10 +27,9 @@ from ctxfold.session.register import load_guidance_at, load_intent
 from ctxfold.store.rows import Reading, Writing
 from ctxfold.store.sqlite import Store
 from ctxfold.store.tables import HeadRow, State
+from ctxfold.tokens import DEFAULT_BUDGET
 from ctxfold.workspace import HEADER, Block, ForestView, Intent, RawStep, Workspace
 
-DEFAULT_BUDGET = 8000
-"""o200k tokens of a view if no budget was ever set."""
 _REACH = 4
 """A view may show this many times its budget in blocks, shortened: so many tokens are loaded for it."""
 _EXCESS = 3

@@ -7,13 +7,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from ctxfold.config import FoldSettings
-from ctxfold.decisions.fold import FoldDirective, find_stretch, fold, price_blocks, write_tile
+from ctxfold.decisions.fold import FoldDirective, KeptMemory, find_memory, find_stretch, fold, price_blocks, write_tile
 from ctxfold.decisions.memory import (
     Batch,
-    Written,
     choose_batch,
-    find_memory,
-    keep_memory,
     make_batch,
     make_past,
     shorten_tile,
@@ -179,16 +176,16 @@ def put_memory(
 
 
 def _fold_past(
-    tx: Writing, now: Handle, place: Branch, batch: Batch, limit: int, by: By, written: Written | None
+    tx: Writing, now: Handle, place: Branch, batch: Batch, limit: int, by: By, written: KeptMemory | None
 ) -> tuple[Tile, ...]:
     """Fold a batch into the tile of the past, with a new memory or the one there is, and commit it."""
     opened = open_tiles(tx, place.session, place.workspace, batch.blocks, REACH * limit)
-    number, kept = tx.cover.next_tile(place.session), written or keep_memory(batch.blocks)
+    number, kept = tx.cover.next_tile(place.session), written or find_memory(batch.blocks)
     tile = make_past(batch, opened, number, limit, query_of(place.workspace), kept)
     return () if tile.whole else (_put(tx, now, place, batch.blocks, tile, by),)
 
 
-def _sign(tx: Reading, place: Branch, memory: Memory, as_of: int, by: By) -> Written:
+def _sign(tx: Reading, place: Branch, memory: Memory, as_of: int, by: By) -> KeptMemory:
     """A memory as it is kept, with marks behind the values that the log lacks, and behind rows that say what to do and
     cite no message of the user.
     """
@@ -207,7 +204,7 @@ def _sign(tx: Reading, place: Branch, memory: Memory, as_of: int, by: By) -> Wri
         marks += missing
         if name in ("wanted", "laid_down"):
             texts[name] = mark_rows(texts[name])
-    return Written(Memory(**texts), as_of, by.author, tuple(marks))
+    return KeptMemory(Memory(**texts), as_of, by.author, tuple(marks))
 
 
 _FULL = 0.95
@@ -241,7 +238,7 @@ def _refill_past(
     """A workspace for a view that is filled: all steps in full if they fit and there is no memory, else the older ones
     folded anew from the log, so that the whole takes `room` o200k tokens.
     """
-    memory = keep_memory(workspace.blocks)
+    memory = find_memory(workspace.blocks)
     if memory is None and price_blocks(*opened) <= room:
         return replace(workspace, blocks=tuple(opened))
     low_water = min(max(room / limit, 0.01), 0.99)

@@ -59,9 +59,7 @@ def recall(tx: Reading, session: int, ref: Address, branch: str, reading: bool =
     """
     match ref:
         case RecordRef():
-            record = _find_record(tx, session, ref.step, ref.record)
-            text, derived = _read_text(tx, record, reading)
-            return Recalled(str(ref), text, derived, record.kind, record.origin)
+            return _recall_record(tx, _find_record(tx, session, ref.step, ref.record), reading)
         case RangeRef():
             return _recall_lines(tx, session, ref)
         case StepRef():
@@ -80,6 +78,16 @@ def recall(tx: Reading, session: int, ref: Address, branch: str, reading: bool =
             steps = read_tile(tx, session, ref.block).steps
             text = f"# {ref}: {spans(steps)}\n{_join_records(tx, session, steps, reading)}"
     return Recalled(str(ref), text, derived=True)
+
+
+def recall_records(tx: Reading, session: int, steps: Sequence[int], reading: bool) -> list[Recalled]:
+    """Return the records of steps in the order of the log, each as `recall` returns it."""
+    return [_recall_record(tx, record, reading) for record in tx.log.records(session, steps)]
+
+
+def _recall_record(tx: Reading, record: StoredRecord, reading: bool) -> Recalled:
+    text, derived = _read_text(tx, record, reading)
+    return Recalled(f"s{record.step}.{record.k}", text, derived, record.kind, record.origin)
 
 
 def _read_text(tx: Reading, record: StoredRecord, reading: bool) -> tuple[str, bool]:

@@ -10,7 +10,6 @@ from typing import Any, TypeVar, cast
 
 from pydantic import TypeAdapter, ValidationError
 
-from ctxfold.decisions.extraction import extract
 from ctxfold.decisions.refactor import VERSION as REFACTORINGS_VERSION
 from ctxfold.decisions.refactor import Refactoring
 from ctxfold.decisions.register import VERSION, merge_by_id, set_intent
@@ -49,7 +48,7 @@ def load_intent(tx: Reading, session: int, root: int) -> Intent:
     intent = Intent()
     for payload in reversed(chain):
         if "extraction" in payload:
-            intent = extract(intent, load_value(Extraction, payload["extraction"]))
+            intent = replace(intent, extraction=load_value(Extraction, payload["extraction"]))
         else:
             intent = set_intent(intent, load_value(IntentChange, payload["change"]))
     undone = find_voided(list(events.values()))

@@ -20,7 +20,7 @@ from ctxfold.session.decide import ExtractionWanted, RefactorWanted, Selections
 from ctxfold.session.handle import Handle, check
 from ctxfold.session.memory import consolidate, fill_view, fold_steps, put_memory
 from ctxfold.session.open import check_utf8, forget_pictures, keep_picture, open_handle
-from ctxfold.session.recall import Hit, Recalled, list_named, recall, search
+from ctxfold.session.recall import Hit, Recalled, list_named, recall, recall_records, search
 from ctxfold.session.record import NewRecord
 from ctxfold.session.redact import Redaction, redact
 from ctxfold.session.register import put_refused
@@ -295,7 +295,7 @@ class Session:
 
         Raises InputError: an empty summary, entries that cannot be read, an unknown id, or a ref of nothing.
         """
-        given = PlanGiven.of(summary, todo, constraints, decisions, goal)
+        given = PlanGiven(summary, todo or (), constraints or (), decisions or (), (goal or "").strip())
         with self._at.writing() as tx:
             return decide.set_plan(tx, self._at, given, by)
 
@@ -315,10 +315,16 @@ class Session:
             return decide.extract_lines(tx, self._at, ExtractionWanted(need, selections, budget), by)
 
     @check
-    def mark(self, text: str, steps: Sequence[int] = ()) -> tuple[str, tuple[str, ...]]:
-        """Return a text with `[not in the log]` after values that the log of steps (all if none) lacks, and these."""
+    def mark(self, texts: Sequence[str], steps: Sequence[int] = ()) -> list[tuple[str, tuple[str, ...]]]:
+        """Return texts with `[not in the log]` after values that the log of steps (all if none) lacks, and these."""
         with self._at.reading() as tx:
-            return read_evidence(tx, self._at.place(tx), steps).mark(text)
+            return list(map(read_evidence(tx, self._at.place(tx), steps).mark, texts))
+
+    @check
+    def read_records(self, steps: Sequence[int], *, reading: bool = False) -> list[Recalled]:
+        """Return the records of steps in the order of the log, each as `recall` returns it."""
+        with self._at.reading() as tx:
+            return recall_records(tx, self._at.session, steps, reading)
 
     @check
     def refactor(

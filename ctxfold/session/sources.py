@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from ctxfold.config import FoldSettings
 from ctxfold.decisions.marks import LogEvidence
-from ctxfold.decisions.refactor import Case, PastCall
+from ctxfold.decisions.refactor import Case
 from ctxfold.decisions.refactor.operators import read_past_call
 from ctxfold.decisions.register import EntrySource
 from ctxfold.errors import RefError
@@ -90,16 +90,17 @@ def read_case(
     answers: dict[int, StoredRecord] = {}
     for result, call in match_calls(records):
         answers.setdefault(call.id, result)
-    calls: list[PastCall] = []
+    calls: dict[int, list[tuple[str, str]]] = {}
     for record in records:
         if record.kind == "call":
             answer = answers.get(record.id)
             text = None if answer is None else tx.log.text(answer.entry)
             is_page = answer is not None and answer.origin == "page"
-            calls.append(read_past_call(record.step, tx.log.text(record.entry), text, is_page))
+            past = read_past_call(tx.log.text(record.entry), text, is_page)
+            calls.setdefault(record.step, []).append(past)
     return Case(
         workspace,
-        tuple(calls),
+        calls,
         frozenset(record.step for record in records if record.kind == "user"),
         budget,
         settings,

@@ -13,8 +13,8 @@ _LONGEST = 200
 """Characters of one entity at most. A longer run without blanks (a data URL, a minified script) is cut: its start tells
 it apart."""
 
-_EAST = r"\u3000-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uffef"
-_ATOM = re.compile(rf"[€£¥₹$]?\d{{1,3}}(?:,\d{{3}}){{1,6}}(?:\.\d+)?(?![\w,])|[^\s,;()\[\]{{}}<>\"'`|“”‘’«»„…{_EAST}]+")
+EAST = r"\u3000-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uffef"
+_ATOM = re.compile(rf"[€£¥₹$]?\d{{1,3}}(?:,\d{{3}}){{1,6}}(?:\.\d+)?(?![\w,])|[^\s,;()\[\]{{}}<>\"'`|“”‘’«»„…{EAST}]+")
 _DIGIT = re.compile(r"\d")
 _UNDERSCORED = re.compile(r"\w*[^\W_]_+[^\W_]")
 _PATH = re.compile(r"(?:[A-Za-z]:|~|\.{1,2})?[/\\][\w.@~%+-]|[\w.@~%+-]+[/\\][\w.@~%+-]+[/\\.]")
@@ -28,7 +28,7 @@ _MONTH = re.compile(
     r"\b\.?([ \u00a0]\d{1,2}(?:st|nd|rd|th)?\b)?(,?[ \u00a0]\d{4}\b)?"
 )
 _DAY = re.compile(r"\b\d{1,2}(?:st|nd|rd|th)?[ \u00a0]$")
-_ADDRESS = re.compile(rf"[A-Za-z][A-Za-z0-9+.-]{{0,15}}://[^\s<>\"`{{}}|\\^{_EAST}]{{1,400}}")
+_ADDRESS = re.compile(rf"[A-Za-z][A-Za-z0-9+.-]{{0,15}}://[^\s<>\"`{{}}|\\^{EAST}]{{1,400}}")
 _QUOTED = re.compile(
     r"\"([^\"\n]{1,120})\"|“([^”\n]{1,120})”|«([^»\n]{1,120})»|`([^`\n]{1,120})`"
     r"|(?<!\w)'([^'\n]{1,120})'(?![\w:])|「([^」\n]{1,120})」"

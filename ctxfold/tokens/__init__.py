@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 MIN_BUDGET = 256
 """The least budget a view is promised to fit, in o200k tokens."""
+DEFAULT_BUDGET = 8_000
+"""o200k tokens of a view if no budget was ever set."""
 _MOST = 10**9
 """Tokens beyond which no number is a budget: no model reads as many."""
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from difflib import unified_diff
 from functools import cached_property
 from typing import Literal, get_args
@@ -11,11 +11,10 @@ from typing import Literal, get_args
 from ctxfold.config import SETTINGS, FoldSettings
 from ctxfold.decisions.fold import fold, price_blocks
 from ctxfold.decisions.marks import LogEvidence
-from ctxfold.errors import FoldError, InputError
-from ctxfold.log.lines import Line
+from ctxfold.errors import InputError
 from ctxfold.text.sentences import sentences
-from ctxfold.tokens import count
-from ctxfold.workspace import Block, Decider, Guidance, Pin, Superseded, Tile, Workspace
+from ctxfold.tokens import DEFAULT_BUDGET, count
+from ctxfold.workspace import Block, Decider, Pin, Superseded, Tile, Workspace
 
 Operator = Literal[
     "state_abstract", "noise_filter", "fact_rectify", "path_prune", "cognitive_boosting", "attention_anchor"
@@ -49,7 +48,6 @@ class Refactoring:
 
     Attributes:
         reason: why, in a few words without a word of the log.
-        edits: for a correction, the number of words it changed, and of all words.
         marks: the values of a written text that the log lacks.
     """
 
@@ -57,7 +55,6 @@ class Refactoring:
     effects: tuple[Effect, ...]
     reason: str
     decider: Decider = "embedded"
-    edits: tuple[int, int] = (0, 0)
     marks: tuple[str, ...] = ()
 
     @property
@@ -66,38 +63,9 @@ class Refactoring:
         return tuple(effect for effect in self.effects if isinstance(effect, Tile))
 
     @property
-    def pins(self) -> tuple[Pin, ...]:
-        """The notes it sets."""
-        return tuple(effect for effect in self.effects if isinstance(effect, Pin))
-
-    @property
     def steps(self) -> tuple[int, ...]:
         """The steps that the view shows otherwise, in path order."""
         return tuple(step for tile in self.tiles for step in tile.steps)
-
-
-@dataclass(frozen=True, slots=True)
-class RefactorRefusal:
-    """The reason that an operator is not applied, in words of ours alone, and the values that it is about."""
-
-    reason: str
-    values: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class PastCall:
-    """A call and its result, as far as exact repetition needs them.
-
-    Attributes:
-        key: the tool and its arguments in canonical form.
-        outcome: a digest of the result; empty if none came, or an empty one.
-        answered: whether a result came.
-    """
-
-    step: int
-    key: str
-    outcome: str = ""
-    answered: bool = False
 
 
 @dataclass(frozen=True)
@@ -105,7 +73,7 @@ class Case:
     """A workspace and the evidence of its steps, for operators and the router.
 
     Attributes:
-        calls: the calls of the loaded path, in path order.
+        calls: the calls of each loaded step, as `read_past_call` returns them.
         spoken: the steps that hold words of the user.
         tile: the number of the next tile.
         model_notes: the refs of a model's own notes.
@@ -115,9 +83,9 @@ class Case:
     """
 
     workspace: Workspace
-    calls: tuple[PastCall, ...] = ()
+    calls: Mapping[int, Sequence[tuple[str, str]]] = field(default_factory=dict)
     spoken: frozenset[int] = frozenset()
-    budget: int = 8000
+    budget: int = DEFAULT_BUDGET
     settings: FoldSettings = SETTINGS
     tile: int = 1
     model_notes: frozenset[str] = frozenset()
@@ -189,33 +157,32 @@ _SUPERSEDED, _DEPTHS = 40, 64
 
 def refactor(workspace: Workspace, refactoring: Refactoring) -> Workspace:
     """Apply a refactoring. Pure. Raises FoldError: a tile's steps are not whole blocks of this workspace."""
+    guidance = workspace.guidance
     for effect in refactoring.effects:
-        guidance = workspace.guidance
         match effect:
             case Tile():
-                depths = (*guidance.depths, (effect.number, 1 + count_depth(workspace, effect)))
-                workspace = replace(fold(workspace, effect), guidance=replace(guidance, depths=depths))
+                if effect.memory is None or refactoring.operator != "fact_rectify":
+                    depth = effect.number, 1 + count_depth(workspace, effect)
+                    guidance = replace(guidance, depths=(*guidance.depths, depth)[-_DEPTHS:])
+                workspace = fold(workspace, effect)  # a corrected memory stays open: its lines are chosen anew
+            case Pin(slot="thought"):
+                guidance = replace(guidance, thought=effect)
             case Pin():
-                workspace = replace(workspace, guidance=_set_pin(guidance, effect))
+                guidance = replace(guidance, key_info=effect)
             case Superseded():
-                values = (*(each for each in guidance.superseded if each != effect), effect)[-_SUPERSEDED:]
-                workspace = replace(workspace, guidance=replace(guidance, superseded=values))
-    guidance = workspace.guidance
-    return replace(workspace, guidance=replace(guidance, made=guidance.made + 1, depths=guidance.depths[-_DEPTHS:]))
-
-
-def _set_pin(guidance: Guidance, pin: Pin) -> Guidance:
-    return replace(guidance, thought=pin) if pin.slot == "thought" else replace(guidance, key_info=pin)
+                values = (*(each for each in guidance.superseded if each != effect), effect)
+                guidance = replace(guidance, superseded=values[-_SUPERSEDED:])
+    return replace(workspace, guidance=replace(guidance, made=guidance.made + 1))
 
 
 def count_depth(workspace: Workspace, tile: Tile) -> int:
     """Return how many refactorings are inside each other in the blocks that a tile would replace."""
-    depths = dict(workspace.guidance.depths)
-    return max((depths.get(block.number, 0) for block in _under(workspace, tile) if isinstance(block, Tile)), default=0)
+    depths, inside = dict(workspace.guidance.depths), workspace.covering(tile.steps)
+    return max((depths.get(block.number, 0) for block in inside if isinstance(block, Tile)), default=0)
 
 
-EDITED = 0.5
-"""The share of the words that a correction may change."""
+_MADE, _STEPS = 8, 4
+"""How many refactorings any path may have, and the steps that allow one more."""
 DEPTH = 3
 """The most refactorings inside each other."""
 THOUGHT, KEY_INFO = 80, 400
@@ -224,63 +191,34 @@ _SENTENCES = 2
 """The most sentences of a thought that a host or a model wrote."""
 
 
-def find_fault(case: Case, made: Refactoring) -> RefactorRefusal | None:
-    """Return why a refactoring may not be applied; None if it may."""
-    workspace = case.workspace
-    if workspace.guidance.made >= count_most(workspace.path_length):
-        fault = f"{workspace.guidance.made} refactorings are on this path already; undo some, or go on without"
-        return RefactorRefusal(fault)
+def check_refactoring(case: Case, made: Refactoring) -> Refactoring:
+    """Return a refactoring that may be applied. Raises InputError: it may not.
+
+    The latest block and result stay, and every message of the user. A tile costs less than its blocks, and a note stays
+    within its room, unless they are corrections.
+    """
+    workspace, past = case.workspace, case.workspace.guidance.made
+    if past >= _MADE + workspace.path_length // _STEPS:
+        raise InputError(f"{past} refactorings are on this path already; undo some, or go on without")
     if any(count_depth(workspace, tile) >= DEPTH for tile in made.tiles):
-        return RefactorRefusal(f"these steps were refactored {DEPTH} times already; undo one, or use another operator")
-    try:
-        after = refactor(workspace, made)
-    except FoldError as error:
-        return RefactorRefusal(str(error))
-    wrong = _check_latest(case, after) or _check_operator(workspace, made)
-    return RefactorRefusal(wrong) if wrong else None
-
-
-def count_most(path_length: int) -> int:
-    """Return how many refactorings a path of so many steps may have."""
-    return 8 + path_length // 4
-
-
-def _check_latest(case: Case, after: Workspace) -> str:
-    """The latest block and result stay, and every message of the user."""
-    before = case.workspace
-    kept = before.blocks[case.protected :]
+        raise InputError(f"these steps were refactored {DEPTH} times already; undo one, or use another operator")
+    after, kept = refactor(workspace, made), workspace.blocks[case.protected :]
     if after.blocks[len(after.blocks) - len(kept) :] != kept:
-        return "the latest step and the latest observation must stay as they are"
-    if [line.text for line in _said(before)] != [line.text for line in _said(after)]:
-        return "the user's words must stay as they are"
-    return ""
-
-
-def _said(workspace: Workspace) -> Iterable[Line]:
-    return (line for block in workspace.blocks for line in block.said)
-
-
-def _check_operator(workspace: Workspace, made: Refactoring) -> str:
-    """A tile costs less than its blocks, a note stays within its room, a correction changes half of a text at most."""
+        raise InputError("the latest step and the latest observation must stay as they are")
+    said, said_after = ([line.text for block in each.blocks for line in block.said] for each in (workspace, after))
+    if said != said_after:
+        raise InputError("the user's words must stay as they are")
     if made.operator == "fact_rectify":
-        touched, whole = made.edits
-        small = touched <= EDITED * whole
-        return "" if small else "a correction may change half of what it corrects at most; use another operator"
-    for tile in made.tiles:
-        took, gives = price_blocks(*_under(workspace, tile)), price_blocks(tile)
-        if gives >= took:
-            return f"it would cost {gives} tokens, and these steps cost {took}; shorten it"
-    for pin in made.pins:
-        is_thought = pin.slot == "thought"
-        costs, room = count(pin.text), THOUGHT if is_thought else KEY_INFO
-        if costs > room:
-            return f"the note costs {costs} tokens, and its room is {room}; say what matters within that"
-        if is_thought and made.decider != "embedded" and len(sentences(pin.text)) > _SENTENCES:
-            return "a thought is one or two sentences"
-    return ""
-
-
-def _under(workspace: Workspace, tile: Tile) -> list[Block]:
-    """The blocks that a tile would replace."""
-    inside = set(tile.steps)
-    return [block for block in workspace.blocks if not inside.isdisjoint(block.steps)]
+        return made
+    for effect in made.effects:
+        if isinstance(effect, Tile):
+            took, gives = price_blocks(*workspace.covering(effect.steps)), price_blocks(effect)
+            if gives >= took:
+                raise InputError(f"it would cost {gives} tokens, and these steps cost {took}; shorten it")
+        elif isinstance(effect, Pin):
+            costs, room = count(effect.text), THOUGHT if effect.slot == "thought" else KEY_INFO
+            if costs > room:
+                raise InputError(f"the note costs {costs} tokens, and its room is {room}; say what matters within that")
+            if effect.slot == "thought" and len(sentences(effect.text)) > _SENTENCES:
+                raise InputError("a thought is one or two sentences")
+    return made

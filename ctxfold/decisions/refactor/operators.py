@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from hashlib import blake2b
-from typing import assert_never
+from typing import NamedTuple
 
-from ctxfold.decisions.fold import find_stretch, make_tile, price_blocks, write_tile
+from ctxfold.decisions.fold import find_memory, find_stretch, make_tile, price_blocks, write_tile
 from ctxfold.decisions.marks import MARK
-from ctxfold.decisions.memory import Batch, choose_batch, keep_memory, make_past
-from ctxfold.decisions.refactor import Case, Effect, Operator, PastCall, Refactoring, RefactorRefusal, find_fault
-from ctxfold.errors import FoldError, InputError
+from ctxfold.decisions.memory import Batch, choose_batch, make_past
+from ctxfold.decisions.refactor import Case, Operator, Refactoring, check_refactoring
+from ctxfold.errors import InputError, RefactorRefusal
 from ctxfold.log import place_of
 from ctxfold.log.json import canonical, parse
 from ctxfold.log.lines import KEY_INFO, THINKING, Line
 from ctxfold.prompts import prompt
 from ctxfold.select.pieces import find_above
+from ctxfold.text.json import strictly
 from ctxfold.view.fit import show
 from ctxfold.view.render import query_of
 from ctxfold.workspace import Block, Origin, Pin, RawStep, Slot, Superseded, Tile, Workspace, spans
@@ -33,33 +34,26 @@ _MARKS = re.compile(r"\s\[[a-z-]+(?:=[^\]\n]*)?\]")
 """The marks of elements in a page snapshot, as in `[ref=e12]`, which change from look to look."""
 
 
-@dataclass(frozen=True, slots=True)
-class Loop:
+class Loop(NamedTuple):
     """Contiguous steps that went in circles. `repeats`: those that showed the same as one before them."""
 
     steps: tuple[int, ...]
     repeats: frozenset[int]
 
 
-def read_past_call(step: int, text: str, result: str | None, page: bool = False) -> PastCall:
-    """Return a recorded call and its result in the form in which they are compared."""
+def read_past_call(text: str, result: str | None, page: bool = False) -> tuple[str, str]:
+    """Return a recorded call as it is compared: the tool with its arguments, and a digest of the result, empty if none
+    came, or an empty one.
+    """
     tree = parse(text[:_LONGEST_CALL])
     name, args = (tree.get("name"), tree.get("args")) if isinstance(tree, dict) else ("", None)
     key = f"{name} {canonical(args)}" if name else _digest(text)
     plain = (_MARKS.sub("", result or "") if page else result or "").strip()
-    return PastCall(step, key, _digest(plain) if plain else "", result is not None)
+    return key, _digest(plain) if plain else ""
 
 
 def _digest(text: str) -> str:
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
-
-
-def _by_step(case: Case) -> dict[int, list[tuple[str, str]]]:
-    """The calls of each step, with their outcomes."""
-    found: dict[int, list[tuple[str, str]]] = {}
-    for call in case.calls:
-        found.setdefault(call.step, []).append((call.key, call.outcome))
-    return found
 
 
 def find_loops(case: Case) -> list[Loop]:
@@ -80,11 +74,10 @@ _Calls = tuple[int, tuple[tuple[str, str], ...]]
 
 def _find_stretches(case: Case) -> Iterator[list[_Calls]]:
     """The raw steps of which every call has an answer, cut at all others and where the user spoke."""
-    calls = _by_step(case)
     stretch: list[_Calls] = []
     for block in case.workspace.blocks:
         step = block.n if isinstance(block, RawStep) else 0
-        ends = calls.get(step, [])
+        ends = case.calls.get(step, ())
         is_usable = bool(ends) and all(outcome for _, outcome in ends)
         if not is_usable or step in case.spoken:
             yield stretch
@@ -105,24 +98,21 @@ def _find_loop(steps: Sequence[_Calls], times: int) -> Loop | None:
             longest = max(longest, end)
     if not longest:
         return None
-    seen, repeats = set[object](), set[int]()
-    for step, calls in steps[:longest]:
-        if calls in seen:
-            repeats.add(step)
-        seen.add(calls)
-    return Loop(tuple(step for step, _ in steps[:longest]), frozenset(repeats))
+    run, first = steps[:longest], dict[object, int]()
+    repeats = frozenset(step for step, calls in run if first.setdefault(calls, step) != step)
+    return Loop(tuple(step for step, _ in run), repeats)
 
 
 _FENCES = re.compile(r"^<<[^\n]+\n|\n\S+>>$")
 
 
-def prune_paths(case: Case) -> Refactoring | RefactorRefusal:
+def prune_paths(case: Case) -> Refactoring:
     """Fold every loop before the latest step into a tile of status failed, with all that it showed."""
     tiles: list[Tile] = []
     free = {block.steps[-1] for block in case.earlier}
     for loop in find_loops(case):
         steps = [step for step in loop.steps if step in free]
-        blocks = _find_blocks(case.workspace, steps) if len(steps) > 1 else ()
+        blocks = find_stretch(case.workspace, steps[0], steps[-1]) if len(steps) > 1 else ()
         for summary in (prompt("refactor_pruned"), "") if blocks else ():
             lines = _drop_repeats(blocks, loop.repeats)
             tile = make_tile(blocks, case.tile + len(tiles), summary, lines, "embedded", status="failed")
@@ -130,17 +120,9 @@ def prune_paths(case: Case) -> Refactoring | RefactorRefusal:
                 tiles.append(tile)
                 break
     if not tiles:
-        return RefactorRefusal("no stretch before the latest step went in circles")
+        raise InputError("no stretch before the latest step went in circles")
     where = "; ".join(spans(tile.steps) for tile in tiles[-3:])
     return Refactoring("path_prune", tuple(tiles), f"the same calls with the same results in {where}")
-
-
-def _find_blocks(workspace: Workspace, steps: Sequence[int]) -> Sequence[Block]:
-    """The blocks from the first step to the last; none if they cut through a tile."""
-    try:
-        return find_stretch(workspace, steps[0], steps[-1])
-    except FoldError:
-        return ()
 
 
 def _drop_repeats(blocks: Sequence[Block], repeats: frozenset[int]) -> tuple[Line, ...]:
@@ -162,15 +144,15 @@ def _body(line: Line) -> str:
     return " ".join(_FENCES.sub("", line.text).lstrip("<> ").split())
 
 
-def route(case: Case) -> Refactoring | None:
-    """Return the refactoring that a history calls for, or None: a loop is pruned, and at the high-water mark the older
-    steps are folded.
+def route(case: Case) -> Refactoring:
+    """Return the refactoring that a history calls for: a loop is pruned, and at the high-water mark the older steps are
+    folded. Raises InputError: none.
     """
     is_full = choose_batch(case.workspace, case.budget, case.settings) is not None
-    for made in (prune_paths(case), abstract_state(case) if is_full else None):
-        if isinstance(made, Refactoring) and not find_fault(case, made):
-            return made
-    return None
+    for make in (prune_paths, abstract_state) if is_full else (prune_paths,):
+        with suppress(InputError):
+            return check_refactoring(case, make(case))
+    raise InputError("nothing repeats, and the view is below its high-water mark")
 
 
 _TEXTS: Mapping[Operator, str] = {
@@ -182,39 +164,26 @@ _TEXTS: Mapping[Operator, str] = {
 """What a host or a model writes for an operator that no rule can carry out."""
 
 
-def apply_rules(operator: Operator, case: Case) -> Refactoring | RefactorRefusal:
-    """Return the refactoring of an operator without a text."""
-    match operator:
-        case "state_abstract":
-            return abstract_state(case)
-        case "path_prune":
-            return prune_paths(case)
-        case _:
-            return RefactorRefusal(f"{operator} needs a text: give {_TEXTS[operator]}, or name a model")
+def apply_rules(operator: Operator, case: Case) -> Refactoring:
+    """Return the refactoring of an operator without a text. Raises InputError: it needs one, or finds nothing."""
+    if operator in _TEXTS:
+        raise InputError(f"{operator} needs a text: give {_TEXTS[operator]}, or name a model")
+    return prune_paths(case) if operator == "path_prune" else abstract_state(case)
 
 
-def abstract_state(case: Case) -> Refactoring | RefactorRefusal:
+def abstract_state(case: Case) -> Refactoring:
     """Fold the steps before the latest into one tile: those of a due consolidation, else all of them to half."""
     batch = choose_batch(case.workspace, case.budget, case.settings)
     if batch is None:
         room = sum(block.tokens for block in case.earlier) // 2
         batch = Batch(case.earlier, case.workspace.blocks[case.protected :], room)
     if not batch.blocks:
-        return RefactorRefusal("there is nothing before the latest step")
-    kept, query = keep_memory(batch.blocks), query_of(case.workspace)
+        raise InputError("there is nothing before the latest step")
+    kept, query = find_memory(batch.blocks), query_of(case.workspace)
     tile = make_past(batch, batch.blocks, case.tile, case.budget, query, kept)
     if tile.whole or price_blocks(tile) >= price_blocks(*batch.blocks):
-        return RefactorRefusal("these steps hold facts alone; nothing could be shortened")
+        raise InputError("these steps hold facts alone; nothing could be shortened")
     return Refactoring("state_abstract", (tile,), f"state of {spans(tile.steps)}")
-
-
-def set_note(case: Case, operator: Operator, pin: Pin) -> Refactoring | RefactorRefusal:
-    """Set a note in its slot, unless it is there already."""
-    guidance = case.workspace.guidance.at(case.workspace.path_length)
-    before = guidance.thought if pin.slot == "thought" else guidance.key_info
-    if before is not None and before.text == pin.text:
-        return RefactorRefusal("this note is there already")
-    return Refactoring(operator, (pin,), "a thought" if pin.slot == "thought" else "key facts")
 
 
 _LONGEST = 100_000
@@ -228,6 +197,8 @@ _TAG = re.compile(
 _LABEL = re.compile(rf"\A\s*(?:{re.escape(THINKING)}|{re.escape(KEY_INFO)})\s*:?", re.I)
 """ACR's labels of a thought and of key facts, which a text may begin with: the view writes its own."""
 _FENCE = re.compile(r"^\s*(?:```|~~~)", re.M)
+_EDITED = 0.5
+"""The share of the words that a correction may change."""
 _CORRECTION = re.compile(r"^\W*(.{1,200}?)\s*=>\s*(.{1,200}?)\s*\((s\d+\.\d+)\)\s*$")
 
 
@@ -252,13 +223,11 @@ def clean_text(reply: object) -> str:
 
 
 def _looks_like_json(text: str) -> bool:
-    try:
-        return isinstance(json.loads(text), (dict, list))
-    except (ValueError, RecursionError):
-        return text[:1] in ("{", "[") and text[1:2] in ('"', "{", "[", "}", "]")
+    is_cut = text[:1] in ("{", "[") and text[1:2] in ('"', "{", "[", "}", "]")
+    return is_cut or isinstance(strictly(text), (dict, list))
 
 
-def apply_text(operator: Operator, case: Case, text: str, origin: Origin) -> Refactoring | RefactorRefusal:
+def apply_text(operator: Operator, case: Case, text: str, origin: Origin) -> Refactoring:
     """Return the refactoring of an operator with a text.
 
     The text is the state for state_abstract, the history without its noise for noise_filter, what the newest loop
@@ -267,48 +236,32 @@ def apply_text(operator: Operator, case: Case, text: str, origin: Origin) -> Ref
     match operator:
         case "state_abstract" | "noise_filter":
             due = choose_batch(case.workspace, case.budget, case.settings) if operator == "state_abstract" else None
-            return _fold_with_text(operator, case, due.blocks if due else case.earlier, text, origin)
+            blocks = due.blocks if due else case.earlier
+            if not blocks:
+                raise InputError("there is nothing before the latest step")
+            tile = write_tile(case.workspace, blocks, case.tile, text, origin)
+            return Refactoring(operator, (tile,), f"text for {spans(tile.steps)}")
         case "path_prune":
             made = prune_paths(case)
-            if isinstance(made, RefactorRefusal):
-                return made
             last = made.tiles[-1]
             blocks = find_stretch(case.workspace, last.first, last.last)
             tile = make_tile(blocks, last.number, text, last.lines, origin, status="failed")
             return replace(made, effects=(*made.effects[:-1], tile))
         case "fact_rectify":
             return _rectify(case, text, origin)
-        case "cognitive_boosting" | "attention_anchor":
-            slot: Slot = "thought" if operator == "cognitive_boosting" else "key_info"
-            workspace = case.workspace
-            lines = (line for block in workspace.blocks for line in block.lines)
-            untrusted = workspace.older is not None or any(line.untrusted for line in lines)
-            return set_note(case, operator, Pin(slot, text, workspace.path_length, (), untrusted))
         case _:
-            assert_never(operator)
+            return _set_note(operator, case.workspace, text)
 
 
-def _fold_with_text(
-    operator: Operator, case: Case, blocks: Sequence[Block], text: str, origin: Origin
-) -> Refactoring | RefactorRefusal:
-    """A tile with a text for blocks; the user's words and the findings are kept."""
-    if not blocks:
-        return RefactorRefusal("there is nothing before the latest step")
-    try:
-        tile = write_tile(case.workspace, blocks, case.tile, text, origin)
-    except FoldError as refused:
-        return RefactorRefusal(str(refused))
-    return Refactoring(operator, (tile,), f"text for {spans(tile.steps)}")
-
-
-@dataclass(frozen=True, slots=True)
-class _Prose:
-    """A text that can be corrected: a pin; or in a block its summary (`line` -1), or the line of a note."""
-
-    text: str
-    block: int = -1
-    line: int = -1
-    pin: Pin | None = None
+def _set_note(operator: Operator, workspace: Workspace, text: str) -> Refactoring:
+    """A note in its slot, unless it is there already."""
+    slot: Slot = "thought" if operator == "cognitive_boosting" else "key_info"
+    before = getattr(workspace.guidance.at(workspace.path_length), slot)
+    if before is not None and before.text == text:
+        raise InputError("this note is there already")
+    untrusted = workspace.older is not None or any(line.untrusted for block in workspace.blocks for line in block.lines)
+    pin = Pin(slot, text, workspace.path_length, untrusted)
+    return Refactoring(operator, (pin,), "a thought" if slot == "thought" else "key facts")
 
 
 @dataclass(frozen=True, slots=True)
@@ -326,73 +279,85 @@ class _Correction:
         return f"{before}{self.now}{cited}{after.removeprefix(MARK)}"
 
 
-def _rectify(case: Case, text: str, origin: Origin) -> Refactoring | RefactorRefusal:
+def _rectify(case: Case, text: str, origin: Origin) -> Refactoring:
     """Prose corrected as the text says, one correction a line, each citing a record that holds the newer value."""
-    proses = _list_proses(case)
+    proses = [prose for _, prose in list_prose(case)]
     corrections: list[_Correction] = []
     for line in filter(str.strip, text.splitlines()):
         parts = _CORRECTION.match(line)
         if parts is None:
             fault = "write each correction on a line of its own: OLD => NEW (s12.2)"
-            return RefactorRefusal(fault, (line.strip(),))
+            raise RefactorRefusal(fault, line.strip())
         each = _Correction(parts[1].strip("\"'"), parts[2].strip("\"'"), parts[3])
-        if not each.was or not any(each.was in prose.text for prose in proses):
-            return RefactorRefusal("OLD is in no summary and no note; copy it from one", (each.was,))
+        if not each.was or not any(each.was in prose for prose in proses):
+            raise RefactorRefusal("OLD is in no summary and no note; copy it from one", each.was)
         if each.now.lower() not in case.read(each.ref).lower():
             fault = "the record that is cited lacks the new value; cite the one that has it, and copy NEW from it"
-            return RefactorRefusal(fault, (each.now, each.ref))
+            raise RefactorRefusal(fault, each.now, each.ref)
         corrections.append(each)
     if not corrections:
-        return RefactorRefusal("no correction is given; write OLD => NEW (s12.2)")
-    blocks: dict[int, Block] = {}
-    effects: list[Effect] = []
+        raise InputError("no correction is given; write OLD => NEW (s12.2)")
+    tiles, superseded = list[Tile](), list[Superseded]()
     touched = whole = 0
-    for prose in proses:
-        due = [each for each in corrections if each.was in prose.text]
-        corrected = prose.text
-        for each in due:
-            corrected = each.correct(corrected)
-        if due and prose.pin is not None:
-            effects.append(replace(prose.pin, text=corrected))
-        elif due:
-            block = blocks.get(prose.block, case.workspace.blocks[prose.block])
-            blocks[prose.block] = _reword(block, prose.line, corrected)
-        effects += [Superseded(each.was, each.now, each.ref) for each in due]
+
+    def correct(_name: str, prose: str) -> str:
+        nonlocal touched, whole
+        due = [each for each in corrections if each.was in prose]
         touched += sum(len(each.was.split()) for each in due)
-        whole += len(prose.text.split()) if due else 0
-    tiles: list[Effect] = [
-        _make_tile(block, case.workspace.blocks[at], number, origin)
-        for number, (at, block) in enumerate(blocks.items(), case.tile)
-    ]
-    reason = "a newer event contradicts what prose says"
-    return Refactoring("fact_rectify", (*tiles, *effects), reason, edits=(touched, whole))
+        whole += len(prose.split()) if due else 0
+        for each in due:
+            superseded.append(Superseded(each.was, each.now, each.ref))
+            prose = each.correct(prose)
+        return prose
+
+    for block in case.earlier:
+        reworded = _reword(block, case, correct)
+        if reworded != block:
+            tiles.append(_make_tile(reworded, case.tile + len(tiles), origin))
+    pins = [replace(pin, text=text) for pin in _list_pins(case) if (text := correct("", pin.text)) != pin.text]
+    if touched > _EDITED * whole:
+        raise InputError("a correction may change half of what it corrects at most; use another operator")
+    return Refactoring("fact_rectify", (*tiles, *pins, *superseded), "a newer event contradicts what prose says")
 
 
-def _list_proses(case: Case) -> list[_Prose]:
-    found: list[_Prose] = []
-    for at, block in enumerate(case.earlier):
-        if isinstance(block, Tile) and block.summary and block.origin != "embedded":
-            found.append(_Prose(block.summary, at))
-        for place, line in enumerate(block.lines):
-            if line.kind == "note" and line.ref in case.model_notes:
-                found.append(_Prose(line.text, at, place))
+def list_prose(case: Case) -> list[tuple[str, str]]:
+    """Return the texts that a correction may change, each after its name: summaries, the parts of the memory, a model's
+    notes, and the guidance.
+    """
+    proses: list[tuple[str, str]] = []
+
+    def collect(name: str, text: str) -> str:
+        proses.append((name, text))
+        return text
+
+    for block in case.earlier:
+        _reword(block, case, collect)
+    return proses + [(pin.slot, pin.text) for pin in _list_pins(case)]
+
+
+def _list_pins(case: Case) -> list[Pin]:
     guidance = case.workspace.guidance
-    return found + [_Prose(pin.text, pin=pin) for pin in (guidance.thought, guidance.key_info) if pin is not None]
+    return [pin for pin in (guidance.thought, guidance.key_info) if pin is not None]
 
 
-def _reword(block: Block, line: int, text: str) -> Block:
-    """A block with another summary, or another text in one of its lines."""
-    if line < 0 and isinstance(block, Tile):
-        return replace(block, summary=text)
-    lines = list(block.lines)
-    lines[line] = lines[line].reword(text)
-    return replace(block, lines=tuple(lines))
+def _reword(block: Block, case: Case, reword: Callable[[str, str], str]) -> Block:
+    """A block with its prose as a function returns it, which takes the name of a text and the text."""
+
+    def reword_line(line: Line) -> Line:
+        text = reword(line.ref, line.text) if line.kind == "note" and line.ref in case.model_notes else line.text
+        return line if text == line.text else line.reword(text)
+
+    if isinstance(block, Tile) and block.origin != "embedded":
+        name, memory = f"{block.id}, of {spans(block.steps)}", block.memory
+        summary = reword(name, block.summary) if block.summary else ""
+        parts = {part: reword(f"{name}, {part}", text) for part, text in memory or () if text}
+        block = replace(block, summary=summary, memory=memory and memory.model_copy(update=parts))
+    return replace(block, lines=tuple(map(reword_line, block.lines)))
 
 
-def _make_tile(block: Block, before: Block, number: int, origin: Origin) -> Tile:
+def _make_tile(block: Block, number: int, origin: Origin) -> Tile:
     """A corrected block as a tile of the same steps."""
     if isinstance(block, RawStep):
-        return make_tile([before], number, "", block.lines, origin)
-    children = (before.number,) if isinstance(before, Tile) else ()
-    made = replace(block, number=number, children=children)
+        return make_tile([block], number, "", block.lines, origin)
+    made = replace(block, number=number, children=(block.number,))
     return replace(made, tokens=show(made).tokens)

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
 import anyio
-from pydantic import BaseModel
 
-from ctxfold.decisions.extraction import is_folded
 from ctxfold.decisions.refactor import Operator, Refactored
-from ctxfold.models.deciders.loop import Decided, DecisionKind, SessionLease, Timed, decide, lease_of
-from ctxfold.models.deciders.memory import Draft, Fold, Remember, find_micro, find_new_tiles, plan_batch, plan_memory
+from ctxfold.log import place_of
+from ctxfold.models.deciders.loop import Decided as Decided
+from ctxfold.models.deciders.loop import SessionLease as SessionLease
+from ctxfold.models.deciders.loop import Timed, decide, lease_of
+from ctxfold.models.deciders.memory import Fold, find_last_message, find_micro, plan_folding
 from ctxfold.models.deciders.register import (
     ChooseLines,
     Part,
     PlanQuestion,
     extract_chosen,
-    find_new_words,
     line_parts,
     plan_parts,
 )
@@ -30,11 +30,8 @@ from ctxfold.models.protocol import Model, Usage
 from ctxfold.session.branches import Move
 from ctxfold.session.session import Session
 from ctxfold.tokens import Budget
-from ctxfold.workspace import Decider, Extraction, Intent, Tile
+from ctxfold.workspace import Decider, Extraction, Intent, RawStep, Tile
 
-__all__ = ["Decided", "Deciders", "Maintained", "SessionLease"]
-
-Written = TypeVar("Written", bound=BaseModel)
 Made = TypeVar("Made")
 
 
@@ -94,37 +91,35 @@ class Deciders:
         self, session: Session | SessionLease, first_step: int | None = None, last_step: int | None = None
     ) -> Decided[Tile]:
         """Fold a stretch of steps, as `Session.fold` does. Raises FoldError: nothing to fold, a cut through a tile."""
-        return await self._decide(self._roles.folder, session, Fold(name_of(self._roles.folder), first_step, last_step))
+        return await decide(self._start().folder, session, Fold(first_step, last_step))
 
     async def plan(self, session: Session | SessionLease) -> Decided[Intent]:
         """Write the register from the log since the last plan; a long log is read in parts, with a plan for each."""
-        return await self._plan(self._clock()(self._roles.planner), lease_of(session))
+        return await _plan(self._start().planner, lease_of(session))
 
     async def extract(
         self, session: Session | SessionLease, need: str | None = None, budget: int = 400
     ) -> Decided[Extraction]:
         """Put lines of the log at the end of the view, as `Session.extract` does; a long log is read in parts."""
-        reader, lease = self._clock()(self._roles.reader), lease_of(session)
-        parts = await lease(line_parts) if reader is not None else []
-        return await self._extract(reader, lease, need, budget, parts)
+        reader, lease = self._start().reader, lease_of(session)
+        return await _extract(reader, lease, need, budget, await lease(line_parts) if reader is not None else [None])
 
     async def refactor(
         self, session: Session | SessionLease, operator: Operator | None = None, budget: int | None = None
     ) -> Decided[Refactored]:
         """Refactor, as `Session.refactor` does; None lets the router choose an operator, or none."""
-        usage, dollars, seen = Usage(), add_prices(), ""
-        if operator is None:
-            routed = await self._decide(self._roles.router, session, Route(budget))
-            if isinstance(routed.made, Refactored):
-                return Decided(routed.made, routed.decider, routed.note, routed.usage, routed.dollars)
-            operator, seen, usage, dollars = routed.made.operator, routed.made.analysis, routed.usage, routed.dollars
-        folder = self._roles.folder
-        done = await self._decide(folder, session, Write(name_of(folder), operator, budget, seen))
-        return Decided(done.made, done.decider, done.note, usage + done.usage, add_prices(dollars, done.dollars))
+        roles = self._start()
+        if operator is not None:
+            return await decide(roles.folder, session, Write(operator, budget))
+        routed = await decide(roles.router, session, Route(budget))
+        if isinstance(routed.made, Refactored):
+            return join_decided([routed], routed.made)
+        done = await decide(roles.folder, session, routed.made)
+        return join_decided([routed, done], done.made)
 
     async def branch(self, session: Session | SessionLease, message: str) -> Decided[Move]:
         """Go to the branch of a message, before it is recorded. Raises InputError: an empty message."""
-        return await self._decide(self._roles.router, session, PlaceQuestion(message))
+        return await decide(self._start().router, session, PlaceQuestion(message))
 
     async def maintain(
         self, session: Session | SessionLease, budget: int | None = None, model: str | None = None
@@ -134,82 +129,61 @@ class Deciders:
         Consolidates at the high-water mark; with a model, plans if the user said something new, and extracts if that
         changed the plan. `budget` is in tokens of the `model` that reads the view. Raises BudgetError: below the least.
         """
-        lease, roles, clock, spent = lease_of(session), self._roles, self._clock(), list[Decided[Any]]()
+        lease, roles, spent = lease_of(session), self._start(), list[Decided[Any]]()
         limit = Budget.of(await lease(lambda session: session.budget) if budget is None else budget, model).tokens
         before = await lease(lambda session: session.workspace)
         if step := await lease(find_micro):
-            spent.append(await decide(clock(roles.folder), lease, Fold(name_of(roles.folder), step, step)))
-        due = await lease(lambda session: plan_memory(session, limit)) if roles.folder is not None else None
-        stretch = await lease(lambda session: plan_batch(session, limit)) if roles.folder is not None else None
-        if due is not None:
-            spent += await self._remember(clock(roles.folder), lease, limit, *due)
-        elif stretch is not None:
-            spent.append(await decide(clock(roles.folder), lease, Fold(name_of(roles.folder), *stretch, limit)))
+            spent.append(await decide(roles.folder, lease, Fold(step, step)))
+        for due in await lease(lambda session: plan_folding(session, limit)) if roles.folder is not None else ():
+            spent.append(await decide(roles.folder, lease, due))
+            if spent[-1].decider != "model":
+                break
         await lease(lambda session: session.consolidate(limit))
         if roles.planner is not None and await lease(self._has_new_words):
-            spent.append(await self._plan(clock(roles.planner), lease))
+            spent.append(await _plan(roles.planner, lease))
         after = await lease(lambda session: session.workspace)
-        if roles.reader is not None and is_folded(after) and has_changed(before.intent, after.intent):
+        needed = [(each.intent.open, each.intent.binding) for each in (before, after)]
+        is_whole = after.older is None and all(isinstance(block, RawStep) or block.whole for block in after.blocks)
+        if roles.reader is not None and not is_whole and needed[0] != needed[1]:
             room = min(max((limit - after.tokens) // _SHARE, _FEW), _MOST)
-            spent.append(await self._extract(clock(roles.reader), lease, None, room))
-        folded = find_new_tiles(after.blocks, before.blocks)
-        total = join_decided(spent, None)
-        notes = tuple(each.note for each in spent if each.note)
+            spent.append(await _extract(roles.reader, lease, None, room, [None]))
+        known = {block.number for block in before.blocks if isinstance(block, Tile)}
+        folded = tuple(block for block in after.blocks if isinstance(block, Tile) and block.number not in known)
+        total, notes = join_decided(spent, None), tuple(each.note for each in spent if each.note)
         return Maintained(folded, notes, total.usage, total.dollars)
-
-    async def _remember(
-        self, model: Model | None, lease: SessionLease, limit: int, draft: Draft, parts: Sequence[tuple[int, ...]]
-    ) -> list[Decided[Any]]:
-        """Write the memory part by part. Returns what was spent; a part that the model fails ends it."""
-        spent = list[Decided[Any]]()
-        for steps in parts:
-            decided = await decide(model, lease, Remember(name_of(model), limit, steps, draft, steps == parts[-1]))
-            spent.append(decided)
-            if decided.decider != "model":
-                break
-            draft = decided.made
-        return spent
-
-    async def _plan(self, model: Model | None, lease: SessionLease) -> Decided[Intent]:
-        parts = await lease(plan_parts) if model is not None else []
-        first = await decide(model, lease, PlanQuestion(name_of(model), parts[0] if len(parts) > 1 else None))
-        more = [await decide(model, lease, PlanQuestion(name_of(model), part)) for part in parts[1:]]
-        return join_decided([first, *more], (more or [first])[-1].made)
-
-    async def _extract(
-        self, model: Model | None, lease: SessionLease, need: str | None, budget: int, parts: Sequence[Part] = ()
-    ) -> Decided[Extraction]:
-        spent = [await decide(model, lease, ChooseLines(need, budget, part)) for part in parts or (None,)]
-        ranked = zip_longest(*(decided.made for decided in spent))
-        chosen = [lines for best in ranked for lines in best if lines is not None]
-        name, note = name_of(model), join_decided(spent, None).note
-        made, why = await lease(lambda session: extract_chosen(session, need, budget, chosen, name, note))
-        return join_decided([*spent, Decided(made, "embedded", why)] if why else spent, made)
 
     def _has_new_words(self, session: Session) -> bool:
         """Whether the user said something that no plan has read, and for which no model was asked yet."""
-        ref = find_new_words(session)
-        fresh = bool(ref) and self._planned.get(session) != ref
+        workspace = session.workspace
+        ref, _ = find_last_message(session, workspace)
+        fresh = bool(ref) and place_of(ref) > workspace.intent.read and self._planned.get(session) != ref
         if fresh:
             self._planned[session] = ref
         return fresh
 
-    async def _decide(
-        self, model: Model | None, session: Session | SessionLease, decision: DecisionKind[Written, Made]
-    ) -> Decided[Made]:
-        return await decide(self._clock()(model), lease_of(session), decision)
-
-    def _clock(self) -> Callable[[Model | None], Model | None]:
-        """Return a function that gives a model the time of this call to answer."""
+    def _start(self) -> Roles:
+        """Return the models with the time of this call to answer."""
         if self._seconds is None:
-            return lambda model: model
+            return self._roles
         until = anyio.current_time() + self._seconds
-        return lambda model: None if model is None else Timed(model, until)
+        return Roles(*(None if model is None else Timed(model, until) for model in self._roles))
 
 
-def has_changed(before: Intent, after: Intent) -> bool:
-    """Return whether a plan changed the open items or the constraints."""
-    return (before.open, before.binding) != (after.open, after.binding)
+async def _plan(model: Model | None, lease: SessionLease) -> Decided[Intent]:
+    parts = await lease(plan_parts) if model is not None else [None]
+    spent = [await decide(model, lease, PlanQuestion(part)) for part in parts]
+    return join_decided(spent, spent[-1].made)
+
+
+async def _extract(
+    model: Model | None, lease: SessionLease, need: str | None, budget: int, parts: Sequence[Part | None]
+) -> Decided[Extraction]:
+    spent = [await decide(model, lease, ChooseLines(need, budget, part)) for part in parts]
+    ranked = zip_longest(*(decided.made for decided in spent))
+    chosen = [lines for best in ranked for lines in best if lines is not None]
+    name, note = "" if model is None else model.name, join_decided(spent, None).note
+    made, why = await lease(lambda session: extract_chosen(session, need, budget, chosen, name, note))
+    return join_decided([*spent, Decided(made, "embedded", why)] if why else spent, made)
 
 
 def join_decided(spent: Sequence[Decided[Any]], made: Made) -> Decided[Made]:
@@ -217,8 +191,3 @@ def join_decided(spent: Sequence[Decided[Any]], made: Made) -> Decided[Made]:
     usage, dollars = sum((each.usage for each in spent), Usage()), add_prices(*(each.dollars for each in spent))
     decider: Decider = "model" if all(each.decider == "model" for each in spent) else "embedded"
     return Decided(made, decider, "; ".join(dict.fromkeys(each.note for each in spent if each.note)), usage, dollars)
-
-
-def name_of(model: Model | None) -> str:
-    """Return a model's name; empty for the embedded decider."""
-    return "" if model is None else model.name

@@ -21,8 +21,7 @@ from ctxfold.models.protocol import Model, Reply, Request, Tool, Usage, Words, a
 from ctxfold.prompts import prompt
 from ctxfold.session.session import Session
 from ctxfold.text.words import counted
-from ctxfold.tokens import count
-from ctxfold.workspace import Decider
+from ctxfold.workspace import By, Decider
 
 Written = TypeVar("Written", bound=BaseModel)
 Made = TypeVar("Made")
@@ -74,33 +73,22 @@ class ModelQuestion(Generic[Written, Made]):
             session changed meanwhile.
         fault: the fault of a reply that `apply` refuses with a plain InputError, in a few words.
         words: reads a reply that calls no tool; None reads the tool's call in words.
-        checked: returns the text of a reply with values that must be in the log of `steps`, by default the whole path.
-        room: o200k tokens of that text at most; 0 for any length. A first reply with other values, or above its room,
-            goes back once.
-        is_rewritten: whether the text is soon written anew from itself, so that marks of other values mend it then.
+        check: raises Unfit if a first reply goes back although it could be applied.
     """
 
     text: str
     apply: Callable[[Session, Written], Made]
     fault: str
     words: Words | None = None
-    checked: Callable[[Written], str] | None = None
-    steps: Sequence[int] = ()
-    room: int = 0
-    is_rewritten: bool = False
+    check: Callable[[Session, Written], None] | None = None
 
-    def check_text(self, session: Session, written: Written) -> None:
-        """Raise Unfit if the text of a reply is too long or holds values that the log lacks."""
-        text = self.checked(written) if self.checked else ""
-        tokens, faults = count(text), dict[str, str]()
-        marks = session.mark(text, self.steps)[1] if text and not self.is_rewritten else ()
-        if self.room and tokens > self.room:
-            faults["its length"] = f"it takes {tokens} tokens of {self.room}: leave out what matters least"
-        if marks:
-            why = f"not in the log: {name_marks(marks)}; copy values exactly, or leave them out"
-            faults[f"inventing {counted(len(marks), 'value')}"] = why
-        if faults:
-            raise Unfit("; ".join(faults.values()), " and ".join(faults))
+
+def check_values(session: Session, text: str, steps: Sequence[int] = ()) -> None:
+    """Raise Unfit if a text holds values that the log of steps lacks; without steps, that of the whole path."""
+    ((_, marks),) = session.mark([text], steps)
+    if marks:
+        why = f"not in the log: {name_marks(marks)}; copy values exactly, or leave them out"
+        raise Unfit(why, f"inventing {counted(len(marks), 'value')}")
 
 
 class DecisionKind(Protocol[Written, Made]):
@@ -110,10 +98,10 @@ class DecisionKind(Protocol[Written, Made]):
     def kind(self) -> RequestKind[Written]:
         """The parts that its requests share."""
 
-    def ask(self, session: Session) -> ModelQuestion[Written, Made] | str:
-        """Return the question, or why no model is asked."""
+    def ask(self, session: Session, by: By, /) -> ModelQuestion[Written, Made] | str:
+        """Return the question, or why no model is asked. `by`: the author of the reply, for the event."""
 
-    def fall_back(self, session: Session, why: str) -> Made:
+    def fall_back(self, session: Session, why: str, /) -> Made:
         """Let the embedded decider decide; `why` is for the event, empty without a model."""
 
 
@@ -153,22 +141,27 @@ class Timed:
         raise ModelUnavailable(f"{self.name} did not answer in time")
 
 
-async def decide(model: Model | None, lease: SessionLease, decision: DecisionKind[Written, Made]) -> Decided[Made]:
+async def decide(
+    model: Model | None, session: Session | SessionLease, decision: DecisionKind[Written, Made]
+) -> Decided[Made]:
     """Make a decision: by the model if it can be asked and its reply holds, else by the embedded decider.
 
     Raises:
         CtxfoldError: as the session does, if nothing of the kind can be decided.
     """
     with span(f"ctxfold.{decision.kind.tool.name}") as noted:
-        decided = await _decide(model, lease, decision)
+        decided = await _decide(model, lease_of(session), decision)
         noted["ctxfold.decider"], noted["ctxfold.fell_back"] = decided.decider, bool(decided.note)
         return decided
 
 
 async def _decide(model: Model | None, lease: SessionLease, decision: DecisionKind[Written, Made]) -> Decided[Made]:
-    question = "" if model is None else await lease(decision.ask)
-    if model is None or isinstance(question, str):
-        note = "" if model is None else f"{model.name} was not asked: {question}"
+    if model is None:
+        return Decided(await lease(lambda session: decision.fall_back(session, "")), "embedded")
+    by = By("model", f"written by {model.name}")
+    question = await lease(lambda session: decision.ask(session, by))
+    if isinstance(question, str):
+        note = f"{model.name} was not asked: {question}"
         return Decided(await lease(lambda session: decision.fall_back(session, note)), "embedded", note)
     kind = decision.kind
     asked = _Conversation(question, kind, lease, model.name)
@@ -217,16 +210,15 @@ class _Conversation(Generic[Written, Made]):
     refused: list[tuple[str, str]] = field(default_factory=list)
     accepted: Mapping[str, Any] = field(default_factory=dict)
 
-    def refuse(self, written: str, why: str) -> None:
-        self.refused.append((written, why))
-
     async def keep_refused(self) -> None:
         """Commit the replies refused since the last call, before the event of the decision."""
         if self.refused:
-            kept, self.refused = self.refused, []
-            await self.lease(
-                lambda session: session.keep_refused(f"{self.kind.tool.name}, asked of {self.model}", kept)
-            )
+            what, kept = f"{self.kind.tool.name}, asked of {self.model}", tuple(self.refused)
+            self.refused.clear()
+            await self.lease(lambda session: session.keep_refused(what, kept))
+
+    def refuse(self, written: str, why: str) -> None:
+        self.refused.append((written, why))
 
     def count(self, reply: Reply) -> None:
         self.replies += 1
@@ -240,8 +232,8 @@ class _Conversation(Generic[Written, Made]):
         written = self.kind.schema.model_validate(arguments)
         self.fault = self.question.fault
         try:
-            if self.replies == 1:
-                await self.lease(lambda session: self.question.check_text(session, written))
+            if self.replies == 1 and (check := self.question.check) is not None:
+                await self.lease(lambda session: check(session, written))
             return await self.lease(lambda session: self.question.apply(session, written))
         except Unfit as unfit:
             self.fault = unfit.fault

@@ -4,29 +4,27 @@ it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import count as numbers
 from itertools import groupby, takewhile
-from math import inf
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
 from pydantic import BaseModel, Field
 
-from ctxfold.decisions.fold import find_stretch
-from ctxfold.decisions.memory import TINY, choose_batch, find_memory, is_memory_due, memory_room
+from ctxfold.decisions.fold import KeptMemory, find_memory, find_stretch
+from ctxfold.decisions.memory import TINY, choose_batch, is_memory_due, memory_room
 from ctxfold.decisions.reply import parse
-from ctxfold.errors import FoldError, InputError, RefError, StaleDecision
+from ctxfold.errors import InputError, StaleDecision, Unfit
 from ctxfold.log import place_of
 from ctxfold.log.lines import AI, NOTE, USER, fence, unposed
-from ctxfold.models.deciders.loop import ModelQuestion, RequestKind
+from ctxfold.models.deciders.loop import DecisionKind, ModelQuestion, RequestKind, check_values
 from ctxfold.models.protocol import parse_words
 from ctxfold.prompts import prompt
 from ctxfold.session.recall import Recalled
 from ctxfold.session.session import Session
 from ctxfold.tokens import count, head
-from ctxfold.workspace import Block, By, Memory, MemoryParts, RawStep, Tile, Workspace, spans
+from ctxfold.workspace import By, Memory, MemoryParts, RawStep, Tile, Workspace, spans
 
 _LEAST = 200
 """o200k tokens that a record gets at least when a log is shortened."""
@@ -36,24 +34,6 @@ _REQUEST = 200
 """o200k tokens of the first request that are shown in place of a goal."""
 _RECENT = 200
 """The steps at the end of a path that are read for a model."""
-
-
-def read_records(session: Session, steps: Sequence[int], most: float = inf) -> list[Recalled]:
-    """Return the records of steps, in order: the newest, until they hold `most` o200k tokens by their length."""
-    found: list[Recalled] = []
-    for step in reversed(steps):
-        found[:0] = _read_step(session, step)
-        if sum(len(each.text) for each in found) > _CHARACTERS * most:
-            break
-    return found
-
-
-def _read_step(session: Session, step: int) -> Iterator[Recalled]:
-    for k in numbers(1):
-        try:
-            yield session.recall(f"s{step}.{k}", reading=True)
-        except RefError:
-            return
 
 
 def show_log(found: Sequence[Recalled], room: int, longest: int = 0) -> str:
@@ -93,15 +73,6 @@ def split_log(found: Sequence[Recalled], room: int, longest: int) -> list[list[R
     return parts
 
 
-def list_prose(workspace: Workspace, found: Sequence[Recalled]) -> str:
-    """Return the summaries and notes that a refactoring may correct; `found` are the records of the path."""
-    tiles = [block for block in workspace.blocks if isinstance(block, Tile) and block.origin != "embedded"]
-    texts = [f"b{tile.number}, of {spans(tile.steps)}: {tile.summary}" for tile in tiles if tile.summary]
-    texts += [f"{each.ref}: {each.text}" for each in found if each.kind == "note" and each.origin == "model"]
-    guidance = workspace.guidance
-    return "\n".join([*texts, *(pin.text for pin in (guidance.thought, guidance.key_info) if pin)]) or "none"
-
-
 def fill_register(workspace: Workspace) -> dict[str, str]:
     """Return the goal and the register as blanks of a prompt; without a goal, the first request."""
     intent = workspace.intent
@@ -128,8 +99,6 @@ def list_steps(workspace: Workspace) -> tuple[int, ...]:
     return tuple(step for block in workspace.blocks for step in block.steps)[-_RECENT:]
 
 
-Made = TypeVar("Made")
-
 _MICRO = 100
 """o200k tokens of a step from which folding it alone saves something."""
 MICRO, MACRO = 120, 800
@@ -146,9 +115,6 @@ class FoldSummary(BaseModel, frozen=True, extra="forbid"):
     summary: str = Field(min_length=1, max_length=40_000, description="What replaces the steps, in plain sentences.")
 
 
-_KIND = RequestKind.of(FoldSummary, "keep", "fold")
-
-
 @dataclass(frozen=True, slots=True)
 class Fold:
     """Fold a stretch that somebody named; without `first` the last step alone, without `last` up to the latest.
@@ -156,42 +122,49 @@ class Fold:
     `limit`: where a due consolidation folds them, o200k tokens of the view; the summary goes on behind the memory.
     """
 
-    model: str
     first: int | None = None
     last: int | None = None
     limit: int = 0
-    kind: ClassVar[RequestKind[FoldSummary]] = _KIND
+    kind: ClassVar[RequestKind[FoldSummary]] = RequestKind.of(FoldSummary, "keep", "fold")
 
-    def ask(self, session: Session) -> ModelQuestion[FoldSummary, Tile] | str:
+    def ask(self, session: Session, by: By) -> ModelQuestion[FoldSummary, Tile] | str:
         """Ask for a summary of the stretch. Raises FoldError: nothing to fold, or a cut through a tile."""
         workspace = session.workspace
         loaded = {step for block in workspace.blocks for step in block.steps}
         if workspace.older is not None and not {self.first, self.last} - {None} <= loaded:
             return "the steps lie too far back"
         blocks = find_stretch(workspace, self.first, self.last)
-        took = sum(block.tokens for block in blocks)
+        steps = tuple(step for block in blocks for step in block.steps)
+        took, memory = sum(block.tokens for block in blocks), find_memory(workspace.blocks)
         if took > LONGEST:
             return "the stretch is too long"
-        memory, most = find_memory(workspace.blocks), max(_BATCH, int(_BATCH_SHARE * took))
-        if self.limit == 0 or memory is None or memory.memory is None:
-            most = max(16, min(MICRO if len(blocks) == 1 and len(blocks[0].steps) == 1 else MACRO, took // 2))
-            wanted = prompt("fold_wanted_tile", took=took, most=most)
+        if self.limit and memory is not None:
+            most, parts = max(_BATCH, int(_BATCH_SHARE * took)), memory.memory
+            wanted = prompt("fold_wanted_batch", most=most, open=parts.open, next=parts.next)
         else:
-            wanted = prompt("fold_wanted_batch", most=most, open=memory.memory.open, next=memory.memory.next)
+            most = max(16, min(MICRO if len(steps) == 1 else MACRO, took // 2))
+            wanted = prompt("fold_wanted_tile", took=took, most=most)
+        now = " ".join(find_last_message(session, workspace)).strip() or "not said"
+        log = show_log(session.read_records(steps, reading=True), LONGEST)
+        blanks = {"wanted": wanted, "now": now, "text": log, **fill_register(workspace)}
 
         def apply(session: Session, written: FoldSummary) -> Tile:
-            _check_unchanged(session, blocks)
-            ends = blocks[0].steps[0], blocks[-1].steps[-1]
-            return session.fold(written.summary, *ends, By("model", f"written by {self.model}"))
+            now = session.workspace.covering(steps)
+            if [(block.steps, block.lines) for block in now] != [(block.steps, block.lines) for block in blocks]:
+                raise StaleDecision("the steps changed while the fold was written; fold again")
+            return session.fold(written.summary, steps[0], steps[-1], by)
 
-        return _question(session, workspace, blocks, wanted, apply)
+        def check(session: Session, written: FoldSummary) -> None:
+            check_values(session, written.summary, steps)
+
+        words = partial(_in_words, workspace=workspace, steps=steps)
+        return ModelQuestion(prompt("fold_request", steps=spans(steps), **blanks), apply, "its length", words, check)
 
     def fall_back(self, session: Session, why: str) -> Tile:
         """Let the embedded folder fold it."""
         return session.fold(None, self.first, self.last, By("embedded", why))
 
 
-_MEMORY = RequestKind.of(MemoryParts, "remember", "memory")
 PART, RECORD = 24_000, 12_000
 """o200k tokens of log in one request for a memory, and of the longest record in it."""
 _DENSE = 3.0
@@ -201,61 +174,52 @@ _LONG = 1.15
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
-    """A memory in the making: its text, and the latest step that it tells; the memory in force before the first."""
-
-    memory: Memory | None
-    as_of: int
-
-
-@dataclass(frozen=True, slots=True)
 class Remember:
     """Write the memory anew, from the one before and a part of the log since.
 
     Attributes:
-        model: the model's name, for the event.
         limit: o200k tokens of the view.
+        leaving: the steps that a due consolidation folds.
         steps: the steps of the part.
-        before: the memory before them.
+        drafts: the memory in force, if any, then one for each part that was read.
         last: whether no part comes after; then the memory is put in place of the steps of a due consolidation.
     """
 
-    model: str
     limit: int
+    leaving: tuple[int, ...]
     steps: tuple[int, ...]
-    before: Draft
+    drafts: list[KeptMemory]
     last: bool
-    kind: ClassVar[RequestKind[MemoryParts]] = _MEMORY
+    kind: ClassVar[RequestKind[MemoryParts]] = RequestKind.of(MemoryParts, "remember", "memory")
 
-    def ask(self, session: Session) -> ModelQuestion[MemoryParts, Draft]:
+    def ask(self, session: Session, by: By) -> ModelQuestion[MemoryParts, None]:
         """Ask for the nine parts. A memory that is far too long goes back once."""
-        workspace, as_of, room = session.workspace, self.steps[-1], memory_room(self.limit)
-        batch = choose_batch(workspace, self.limit, session.settings)
-        leaving = spans(batch.steps if batch else self.steps)
-        before = self.before.memory
-        earlier = prompt("memory_before", as_of=self.before.as_of, memory=_show_memory(before)) if before else ""
-        log = show_log(read_records(session, self.steps), 2 * PART, RECORD)
-        blanks = {"leaving": leaving, "as_of": as_of, "room": room, "characters": int(_DENSE * room)}
-        text = prompt("memory_request", before=earlier, log=log, **blanks, **fill_register(workspace))
+        as_of, room = self.steps[-1], memory_room(self.limit)
+        earlier = [
+            prompt("memory_before", as_of=draft.as_of, memory=_show_memory(draft.memory)) for draft in self.drafts[-1:]
+        ]
+        log = show_log(session.read_records(self.steps, reading=True), 2 * PART, RECORD)
+        blanks = {"leaving": spans(self.leaving), "as_of": as_of, "room": room, "characters": int(_DENSE * room)}
+        register = fill_register(session.workspace)
+        text = prompt("memory_request", before="".join(earlier), log=log, **blanks, **register)
 
-        def apply(session: Session, written: MemoryParts) -> Draft:
+        def apply(session: Session, written: MemoryParts) -> None:
             memory = Memory(**written.model_dump())
             if self.last:
-                by = By("model", f"high water, written by {self.model}")
-                session.consolidate(self.limit, by=by, memory=memory.model_dump(), as_of=as_of)
-            return Draft(memory, as_of)
+                who = By("model", f"high water, {by.reason}")
+                session.consolidate(self.limit, by=who, memory=memory.model_dump(), as_of=as_of)
+            self.drafts.append(KeptMemory(memory, as_of, "model"))
 
-        words, most = partial(parse_words, tool="remember"), int(_LONG * room)
-        return ModelQuestion(text, apply, "its parts", words, _join_parts, room=most, is_rewritten=True)
+        def check(_session: Session, written: MemoryParts) -> None:
+            tokens, most = count("\n".join(text for _, text in written)), int(_LONG * room)
+            if tokens > most:
+                raise Unfit(f"it takes {tokens} tokens of {most}: leave out what matters least", "its length")
 
-    def fall_back(self, session: Session, why: str) -> Draft:
+        return ModelQuestion(text, apply, "its parts", check=check)
+
+    def fall_back(self, session: Session, why: str) -> None:
         """Let the embedded folder consolidate."""
         session.consolidate(self.limit, by=By("embedded", f"high water; {why}" if why else "high water"))
-        return self.before
-
-
-def _join_parts(written: MemoryParts) -> str:
-    return "\n".join(text for _, text in written)
 
 
 def _show_memory(memory: Memory) -> str:
@@ -263,41 +227,28 @@ def _show_memory(memory: Memory) -> str:
     return "\n".join([*(f"{name}:\n{text}" for name, text in memory.parts), memory.report]).strip()
 
 
-def plan_memory(session: Session, limit: int) -> tuple[Draft, list[tuple[int, ...]]] | None:
-    """Return the memory in force and the steps after it, in parts to be read one by one; None unless it is due."""
-    workspace = session.workspace
-    batch = choose_batch(workspace, limit, session.settings)
-    if batch is None or not is_memory_due(workspace, limit, batch):
-        return None
-    tile = find_memory(workspace.blocks)
-    if tile is None and workspace.older is not None:
-        return None  # the oldest steps are not loaded: they are folded first, and the memory is due then
-    before = Draft(tile.memory, tile.as_of) if tile else Draft(None, 0)
-    closed = [block for block in workspace.blocks if isinstance(block, Tile) or block.settled]
-    steps = [step for block in closed for step in block.steps if step > before.as_of]
-    part_of = dict[int, int]()  # a step is read with the part that holds its first record
-    for number, part in enumerate(split_log(read_records(session, steps), PART, RECORD)):
-        for each in part:
-            part_of.setdefault(place_of(each.ref)[0], number)
-    return before, [tuple(steps) for _, steps in groupby(part_of, key=part_of.__getitem__)]
+def plan_folding(session: Session, limit: int) -> Sequence[DecisionKind[Any, Any]]:
+    """Return the requests of a due consolidation, in order; none if it takes no model.
 
-
-def plan_batch(session: Session, limit: int) -> tuple[int, int] | None:
-    """Return the first and the last step of a due consolidation that a summary behind the memory replaces; None without
-    a memory, or at a budget that has no room for summaries behind it.
+    A memory that is due is written anew from the steps after the one in force, in parts that are read one by one. Else
+    a summary behind the memory replaces the newest raw steps to fold, at a budget that has room for it.
     """
-    batch = choose_batch(session.workspace, limit, session.settings)
-    if batch is None or limit < TINY or find_memory(batch.blocks) is None:
-        return None
-    raw = takewhile(lambda block: isinstance(block, RawStep), reversed(batch.blocks))
-    steps = [block.steps[0] for block in raw]
-    return (steps[-1], steps[0]) if steps else None
-
-
-def find_new_tiles(blocks: Sequence[Block], before: Sequence[Block]) -> tuple[Tile, ...]:
-    """Return the tiles among blocks that were not there before."""
-    known = {block.number for block in before if isinstance(block, Tile)}
-    return tuple(block for block in blocks if isinstance(block, Tile) and block.number not in known)
+    workspace = session.workspace
+    batch, kept = choose_batch(workspace, limit, session.settings), find_memory(workspace.blocks)
+    if batch is None or (kept is None and workspace.older is not None):
+        return []  # the oldest steps are not loaded: they are folded first, and the memory is due then
+    if is_memory_due(workspace, limit, batch):
+        drafts = [kept] if kept else []
+        closed = [block for block in workspace.blocks if isinstance(block, Tile) or block.settled]
+        steps = [step for block in closed for step in block.steps if kept is None or step > kept.as_of]
+        part_of = dict[int, int]()  # a step is read with the part that holds its first record
+        for number, part in enumerate(split_log(session.read_records(steps, reading=True), PART, RECORD)):
+            for each in part:
+                part_of.setdefault(place_of(each.ref)[0], number)
+        parts = [tuple(steps) for _, steps in groupby(part_of, key=part_of.__getitem__)]
+        return [Remember(limit, batch.steps, part, drafts, part == parts[-1]) for part in parts]
+    raw = [block.steps[0] for block in takewhile(lambda block: isinstance(block, RawStep), reversed(batch.blocks))]
+    return [Fold(raw[-1], raw[0], limit)] if raw and limit >= TINY and find_memory(batch.blocks) else []
 
 
 def find_micro(session: Session) -> int:
@@ -307,22 +258,6 @@ def find_micro(session: Session) -> int:
             return step
         case _:
             return 0
-
-
-def _question(
-    session: Session,
-    workspace: Workspace,
-    blocks: Sequence[Block],
-    wanted: str,
-    apply: Callable[[Session, FoldSummary], Made],
-) -> ModelQuestion[FoldSummary, Made]:
-    """Ask for the summary of blocks, from the log of their steps."""
-    steps = tuple(step for block in blocks for step in block.steps)
-    now = " ".join(find_last_message(session, workspace)).strip() or "not said"
-    log = show_log(read_records(session, steps, LONGEST), LONGEST)
-    text = prompt("fold_request", steps=spans(steps), wanted=wanted, now=now, text=log, **fill_register(workspace))
-    words = partial(_in_words, workspace=workspace, steps=steps)
-    return ModelQuestion(text, apply, "its length", words, lambda written: written.summary, steps)
 
 
 def _in_words(reply: str, workspace: Workspace, steps: Sequence[int]) -> Mapping[str, Any]:
@@ -335,13 +270,3 @@ def _in_words(reply: str, workspace: Workspace, steps: Sequence[int]) -> Mapping
     if (read.directive.first_step, read.directive.last_step) != (steps[0], steps[-1]):
         raise InputError(f"- fold {spans(steps)}, the steps you were shown, and no others")
     return {"summary": read.directive.summary}
-
-
-def _check_unchanged(session: Session, blocks: Sequence[Block]) -> None:
-    """Raise StaleDecision if the blocks are no longer those that the model was shown."""
-    try:
-        now = find_stretch(session.workspace, blocks[0].steps[0], blocks[-1].steps[-1])
-    except FoldError as error:
-        raise StaleDecision(f"the steps changed while the fold was written ({error}); fold again") from error
-    if [(block.steps, block.lines) for block in now] != [(block.steps, block.lines) for block in blocks]:
-        raise StaleDecision("the steps changed while the fold was written; fold again")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, TypeVar
+from sys import maxsize
+from typing import ClassVar
 
 from pydantic import BaseModel, Field
 
@@ -13,20 +14,14 @@ from ctxfold.decisions.register import ItemWritten, StatementWritten
 from ctxfold.errors import InputError, RefError, StaleDecision
 from ctxfold.log import place_of
 from ctxfold.log.json import line_form
-from ctxfold.models.deciders.loop import ModelQuestion, RequestKind
-from ctxfold.models.deciders.memory import (
-    fill_register,
-    find_last_message,
-    list_steps,
-    read_records,
-    show_log,
-    split_log,
-)
+from ctxfold.models.deciders.loop import ModelQuestion, RequestKind, check_values
+from ctxfold.models.deciders.memory import fill_register, find_last_message, list_steps, show_log, split_log
 from ctxfold.prompts import prompt
 from ctxfold.session.recall import Recalled
 from ctxfold.session.session import Session
+from ctxfold.session.sources import Place
 from ctxfold.tokens import count, head
-from ctxfold.workspace import By, Extraction, Intent
+from ctxfold.workspace import By, Extraction, Intent, Workspace
 
 NEW, LOG = 16_000, 10_000
 """o200k tokens of dialogue, and of lines, that a model is shown."""
@@ -35,10 +30,8 @@ RECORD, HITS = 160, 12
 PASSES = 8
 """The most requests in which a long log is read: its newest parts."""
 
-Place = tuple[int, int]
 Part = tuple[Place, Place]
 """A part of the log: its first and last record."""
-Entry = TypeVar("Entry", ItemWritten, StatementWritten)
 
 
 class PlanWritten(BaseModel, frozen=True, extra="forbid"):
@@ -59,20 +52,18 @@ class PlanWritten(BaseModel, frozen=True, extra="forbid"):
     )
 
     @property
-    def texts(self) -> str:
-        """Its texts, one below the other."""
-        said = [each.text for each in (*self.constraints, *self.decisions)]
-        return "\n".join([self.summary, self.goal, *(item.text for item in self.todo), *said])
+    def texts(self) -> list[str]:
+        """Its texts, in order."""
+        statements = (*self.constraints, *self.decisions)
+        return [self.summary, self.goal, *(each.text for each in self.todo), *(each.text for each in statements)]
 
-    def mark(self, mark_text: Callable[[str], str]) -> PlanWritten:
-        """Return the plan with each of its texts marked."""
-
-        def mark_texts(entries: Sequence[Entry]) -> tuple[Entry, ...]:
-            return tuple(entry.model_copy(update={"text": mark_text(entry.text)}) for entry in entries)
-
-        changed = {"summary": mark_text(self.summary), "goal": mark_text(self.goal), "todo": mark_texts(self.todo)}
-        statements = {"constraints": mark_texts(self.constraints), "decisions": mark_texts(self.decisions)}
-        return self.model_copy(update={**changed, **statements})
+    def reword(self, texts: Iterable[str]) -> PlanWritten:
+        """Return the plan with other texts, in the same order."""
+        left = iter(texts)
+        changed: dict[str, object] = {"summary": next(left), "goal": next(left)}
+        for name in ("todo", "constraints", "decisions"):
+            changed[name] = [each.model_copy(update={"text": next(left)}) for each in getattr(self, name)]
+        return self.model_copy(update=changed)
 
 
 class LinesChosen(BaseModel, frozen=True, extra="forbid"):
@@ -85,33 +76,31 @@ class LinesChosen(BaseModel, frozen=True, extra="forbid"):
 class PlanQuestion:
     """Write the register. `part`: the first and the last record to read; None for all since the last plan."""
 
-    model: str
     part: Part | None = None
     kind: ClassVar[RequestKind[PlanWritten]] = RequestKind.of(PlanWritten, "plan", "plan")
 
-    def ask(self, session: Session) -> ModelQuestion[PlanWritten, Intent]:
+    def ask(self, session: Session, by: By) -> ModelQuestion[PlanWritten, Intent]:
         """Ask for the summary and the register, from those there are and the log since."""
         workspace = session.workspace
-        intent, blanks = workspace.intent, fill_register(workspace)
         last, _ = find_last_message(session, workspace)
-        log = read_records(session, list_steps(workspace))
-        unread = _list_unread(log, intent) if self.part is None else _list_between(log, *self.part)
+        new = show_log(_read_part(session, self.part or _find_unread(workspace)), NEW)
+        course = workspace.intent.summary or "nothing yet"
+        text = prompt("plan_request", course=course, new=new, **fill_register(workspace))
 
         def apply(session: Session, written: PlanWritten) -> Intent:
             if find_last_message(session, session.workspace)[0] != last:
                 raise StaleDecision("the user spoke while the plan was written; plan again")
-            by = By("model", f"written by {self.model}")
-            marked = written.mark(lambda text: session.mark(text)[0]) if session.mark(written.texts)[1] else written
-            entries = (marked.todo, marked.constraints, marked.decisions)
-            return session.plan(marked.summary, *entries, by, marked.goal)
+            marked = written.reword(text for text, _ in session.mark(written.texts))
+            return session.plan(marked.summary, marked.todo, marked.constraints, marked.decisions, by, marked.goal)
 
-        course, new = intent.summary or "nothing yet", show_log(unread, NEW)
-        text = prompt("plan_request", course=course, new=new, **blanks)
-        return ModelQuestion(text, apply, "its evidence", checked=lambda written: written.texts)
+        def check(session: Session, written: PlanWritten) -> None:
+            check_values(session, "\n".join(written.texts))
 
-    def fall_back(self, session: Session, why: str) -> Intent:
-        """Let the embedded planner plan."""
-        return session.plan(by=By("embedded", why))
+        return ModelQuestion(text, apply, "its evidence", None, check)
+
+    def fall_back(self, session: Session, _why: str) -> Intent:
+        """Leave the register as it is: without a model no plan is guessed."""
+        return session.intent
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +118,7 @@ class ChooseLines:
     part: Part | None = None
     kind: ClassVar[RequestKind[LinesChosen]] = RequestKind.of(LinesChosen, "extract", "extract")
 
-    def ask(self, session: Session) -> ModelQuestion[LinesChosen, Sequence[LinesWritten]]:
+    def ask(self, session: Session, _by: By) -> ModelQuestion[LinesChosen, Sequence[LinesWritten]]:
         """Ask for lines of the records that fit the request."""
         workspace = session.workspace
         latest = find_last_message(session, workspace)[1]
@@ -146,7 +135,7 @@ class ChooseLines:
         text = prompt("extract_request", log=log, **blanks, **fill_register(workspace))
         return ModelQuestion(text, apply, "its lines")
 
-    def fall_back(self, session: Session, why: str) -> Sequence[LinesWritten]:  # noqa: ARG002 - a decision takes both
+    def fall_back(self, _session: Session, _why: str) -> Sequence[LinesWritten]:
         """Choose none: the embedded extractor searches the log at the end, if no part was read."""
         return ()
 
@@ -177,25 +166,39 @@ def extract_chosen(
     return session.extract(need, None, budget, By("embedded", note)), note
 
 
-def plan_parts(session: Session) -> list[Part]:
-    """Return the first and last records of the parts in which the log since the last plan is read."""
-    unread = _list_unread(read_records(session, list_steps(session.workspace)), session.workspace.intent)
-    return [(place_of(part[0].ref), place_of(part[-1].ref)) for part in split_log(unread, NEW, NEW // 8)][-PASSES:]
+def plan_parts(session: Session) -> list[Part | None]:
+    """Return the parts in which the log since the last plan is read; None for one that is read whole."""
+    unread = _read_part(session, _find_unread(session.workspace))
+    parts = _find_bounds(split_log(unread, NEW, NEW // 8))[-PASSES:]
+    return [*parts] if len(parts) > 1 else [None]
 
 
-def _list_unread(log: Sequence[Recalled], intent: Intent) -> list[Recalled]:
-    return [each for each in log if place_of(each.ref) > intent.read]
+def line_parts(session: Session) -> list[Part | None]:
+    """Return the parts in which a whole log is read; None for one part, or too many."""
+    parts = _find_bounds(_split_lines(_read_part(session)))
+    return [*parts] if 1 < len(parts) <= PASSES else [None]
 
 
-def _list_between(log: Sequence[Recalled], first: Place, last: Place) -> list[Recalled]:
-    return [each for each in log if first <= place_of(each.ref) <= last]
+def _find_unread(workspace: Workspace) -> Part:
+    """The part that no plan has read."""
+    step, k = workspace.intent.read
+    return (step, k + 1), (maxsize, 0)
+
+
+def _find_bounds(parts: Sequence[Sequence[Recalled]]) -> list[Part]:
+    return [(place_of(part[0].ref), place_of(part[-1].ref)) for part in parts]
+
+
+def _read_part(session: Session, part: Part | None = None) -> list[Recalled]:
+    """The records of a part of the path; None for all of its newest steps."""
+    log = session.read_records(list_steps(session.workspace), reading=True)
+    return [each for each in log if part is None or part[0] <= place_of(each.ref) <= part[1]]
 
 
 def _number_lines(session: Session, query: str, part: Part | None) -> str:
     """The lines of a part of the log with their numbers; of all of it if that is little, else around a query's hits."""
-    log = read_records(session, list_steps(session.workspace))
+    log = _read_part(session, part)
     if part is not None or len(_split_lines(log)) < 2:
-        log = log if part is None else _list_between(log, *part)
         return head("\n".join(_number(each.ref, each.text) for each in log), LOG)
     shown, left = dict[Place, str](), LOG
     for hit in session.recall(query=query, limit=HITS) if query.strip() else ():
@@ -213,21 +216,8 @@ def _split_lines(log: Sequence[Recalled]) -> list[list[Recalled]]:
     return split_log(log, LOG // 2, LOG // 2)
 
 
-def line_parts(session: Session) -> list[Part]:
-    """Return the first and last records of the parts in which a whole log is read; none for one part, or too many."""
-    parts = _split_lines(read_records(session, list_steps(session.workspace)))
-    return [(place_of(part[0].ref), place_of(part[-1].ref)) for part in parts] if 1 < len(parts) <= PASSES else []
-
-
 def _number(ref: str, text: str, first: int = 0) -> str:
     """Lines of a record under its ref, numbered."""
     lines = line_form(text)
     shown = (f"{at}| {each[:2_000]}" for at, each in enumerate(lines[first : first + RECORD], first + 1))
     return "\n".join([f"{ref}, {len(lines)} lines", *shown])
-
-
-def find_new_words(session: Session) -> str:
-    """Return the ref of the user's last message if no plan has read it yet; else empty."""
-    workspace = session.workspace
-    ref, _ = find_last_message(session, workspace)
-    return ref if ref and place_of(ref) > workspace.intent.read else ""

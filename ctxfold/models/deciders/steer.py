@@ -10,10 +10,11 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import BaseModel, Field, model_validator
 
 from ctxfold.decisions.refactor import KEY_INFO, THOUGHT, Case, Operator, Refactored
+from ctxfold.decisions.refactor.operators import list_prose
 from ctxfold.errors import BranchError, Unfit
 from ctxfold.log import parse_step
-from ctxfold.models.deciders.loop import ModelQuestion, RequestKind
-from ctxfold.models.deciders.memory import fill_register, list_prose, list_steps, read_records, show_log
+from ctxfold.models.deciders.loop import ModelQuestion, RequestKind, check_values
+from ctxfold.models.deciders.memory import fill_register, list_steps, show_log
 from ctxfold.models.protocol import parse_words
 from ctxfold.prompts import prompt
 from ctxfold.session.branches import Move
@@ -51,7 +52,7 @@ class PlaceQuestion:
     message: str
     kind: ClassVar[RequestKind[Placement]] = RequestKind.of(Placement, "place", "move")
 
-    def ask(self, session: Session) -> ModelQuestion[Placement, Move] | str:
+    def ask(self, session: Session, _by: By) -> ModelQuestion[Placement, Move] | str:
         """Ask where the message belongs, of the branches there are."""
         if not self.message.strip():
             return "there is no message"
@@ -91,9 +92,9 @@ class PlaceQuestion:
 
 def _gather(session: Session) -> None:
     """Extract the user's words on other branches and topics, the newest first (Context-Agent's final synthesis)."""
-    steps = sorted(_list_other_steps(session), reverse=True)[:GATHERED]
-    words = [record for record in read_records(session, steps) if record.kind == "user"]
-    lines = [{"ref": record.ref, "why": "said on another branch"} for record in words]
+    steps = sorted(_list_other_steps(session))[-GATHERED:]
+    words = [record.ref for record in session.read_records(steps) if record.kind == "user"]
+    lines = [{"ref": ref, "why": "said on another branch"} for ref in reversed(words)]
     if lines:
         session.extract("what was said on every topic", lines, session.budget // 4, By("model", "all topics together"))
 
@@ -141,68 +142,35 @@ class Rewritten(BaseModel, frozen=True, extra="forbid"):
 
 
 @dataclass(frozen=True, slots=True)
-class Routed:
-    """The operator that a model chose, and its analysis."""
-
-    operator: Operator
-    analysis: str
-
-
-@dataclass(frozen=True, slots=True)
-class Route:
-    """Choose an operator, or none. The embedded router applies its choice at once."""
-
-    budget: int | None = None
-    kind: ClassVar[RequestKind[Routing]] = RequestKind.of(Routing, "route", "route")
-
-    def ask(self, session: Session) -> ModelQuestion[Routing, Routed | Refactored]:
-        """Ask for the operator that the history needs; the message that waits for an answer is not shown."""
-
-        def apply(_session: Session, written: Routing) -> Routed | Refactored:
-            operator, analysis = written.selected_operator, " ".join(written.analysis.split())[:ANALYSIS]
-            sure = written.confidence
-            seen = analysis if sure is None else f"{sure:.2f} sure: {analysis}"
-            if operator == "none":
-                return Refactored("none", False, f"the model saw no drift: {seen}", "model")
-            if sure is not None and sure < DOUBT:
-                return Refactored("none", False, f"the model is in doubt whether {operator} is due: {seen}", "model")
-            return Routed(operator, seen)
-
-        text = prompt("route_request", **_fill_history(session, unanswered=False))
-        return ModelQuestion(text, apply, "its operator")
-
-    def fall_back(self, session: Session, why: str) -> Routed | Refactored:
-        """Let the embedded router choose and refactor."""
-        return session.refactor("auto", by=By("embedded", why), budget=self.budget)
-
-
-@dataclass(frozen=True, slots=True)
 class Write:
     """Write the text of an operator. `analysis`: the router's, for the event; empty if somebody named the operator."""
 
-    model: str
     operator: Operator
     budget: int | None = None
     analysis: str = ""
     kind: ClassVar[RequestKind[Rewritten]] = RequestKind.of(Rewritten, "rewrite", "refactor")
 
-    def ask(self, session: Session) -> ModelQuestion[Rewritten, Refactored] | str:
+    def ask(self, session: Session, by: By) -> ModelQuestion[Rewritten, Refactored] | str:
         """Ask for the text; the session checks and applies it, or commits why not."""
         blanks = self._fill_room(session)
         if isinstance(blanks, str):
             return blanks
 
         def apply(session: Session, written: Rewritten) -> Refactored:
-            by = By("model", f"written by {self.model}; {self.analysis}".removesuffix("; "))
-            done = session.refactor(self.operator, written.text, by, budget=self.budget)
+            who = By("model", "; ".join(filter(None, (by.reason, self.analysis))))
+            done = session.refactor(self.operator, written.text, who, budget=self.budget)
             if done.refused:
                 raise Unfit(f"this was refused: {done.why}", done.reason)
             return done
 
         wanted = prompt(f"refactor_wanted_{self.operator}", **blanks)
         text = prompt("refactor_request", wanted=wanted, **_fill_history(session, unanswered=True))
-        checked = None if self.operator == "fact_rectify" else lambda written: written.text
-        return ModelQuestion(text, apply, "its form", _read_words, checked)
+
+        def check(session: Session, written: Rewritten) -> None:
+            if self.operator != "fact_rectify":
+                check_values(session, written.text)
+
+        return ModelQuestion(text, apply, "its form", _read_words, check)
 
     def _fill_room(self, session: Session) -> dict[str, object] | str:
         """The blanks of the request: the steps and the room; or why there is nothing to write."""
@@ -227,6 +195,34 @@ class Write:
         return session.refactor(self.operator, None, By("embedded", why), budget=self.budget)
 
 
+@dataclass(frozen=True, slots=True)
+class Route:
+    """Choose an operator, or none. The embedded router applies its choice at once."""
+
+    budget: int | None = None
+    kind: ClassVar[RequestKind[Routing]] = RequestKind.of(Routing, "route", "route")
+
+    def ask(self, session: Session, _by: By) -> ModelQuestion[Routing, Write | Refactored]:
+        """Ask for the operator that the history needs; the message that waits for an answer is not shown."""
+
+        def apply(_session: Session, written: Routing) -> Write | Refactored:
+            operator, analysis = written.selected_operator, " ".join(written.analysis.split())[:ANALYSIS]
+            sure = written.confidence
+            seen = analysis if sure is None else f"{sure:.2f} sure: {analysis}"
+            if operator == "none":
+                return Refactored("none", False, f"the model saw no drift: {seen}", "model")
+            if sure is not None and sure < DOUBT:
+                return Refactored("none", False, f"the model is in doubt whether {operator} is due: {seen}", "model")
+            return Write(operator, self.budget, seen)
+
+        text = prompt("route_request", **_fill_history(session, unanswered=False))
+        return ModelQuestion(text, apply, "its operator")
+
+    def fall_back(self, session: Session, why: str) -> Write | Refactored:
+        """Let the embedded router choose and refactor."""
+        return session.refactor("auto", by=By("embedded", why), budget=self.budget)
+
+
 def _read_words(reply: str) -> Mapping[str, Any]:
     """Read a reply that calls no tool: a text between its tags, or the tool's call in words."""
     reply = reply.strip()
@@ -239,6 +235,9 @@ def _fill_history(session: Session, *, unanswered: bool) -> dict[str, str]:
     workspace = session.workspace
     steps, blocks = list_steps(workspace), workspace.blocks
     waits = bool(blocks) and all(line.kind == "user" for line in blocks[-1].lines)
-    log = read_records(session, steps[: -len(blocks[-1].steps)] if waits and not unanswered else steps)
-    shown = {"standing": list_prose(workspace, log), "text": show_log(log, LONGEST) or "nothing yet"}
-    return {**fill_register(workspace), **shown}
+    steps = steps[: -len(blocks[-1].steps)] if waits and not unanswered else steps
+    log = session.read_records(steps, reading=True)
+    notes = frozenset(each.ref for each in log if each.kind == "note" and each.origin == "model")
+    proses = list_prose(Case(workspace, model_notes=notes))
+    standing = "\n".join(f"{name}: {text}" for name, text in proses) or "none"
+    return {**fill_register(workspace), "standing": standing, "text": show_log(log, LONGEST) or "nothing yet"}

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from ctxfold.decisions.marks import MARK, mark
+from ctxfold.decisions.marks import MARK, LogEvidence
 
 LOG = (
     "Any seat for order #W2378156? I am mia.li@example.com, user mia_li_3668, and it cost 1,245.50 EUR.",
@@ -37,7 +37,7 @@ STEPS = range(1, 20)
     ],
 )
 def test_what_the_log_holds_is_not_marked(summary: str) -> None:
-    assert mark(summary, LOG, STEPS) == (summary, ())
+    assert LogEvidence(LOG, STEPS).mark(summary) == (summary, ())
 
 
 @pytest.mark.parametrize(
@@ -64,9 +64,8 @@ def test_what_the_log_holds_is_not_marked(summary: str) -> None:
     ],
 )
 def test_what_it_lacks_is_marked_where_it_is_said(summary: str, marked: str) -> None:
-    text, values = mark(summary, LOG, STEPS)
-    assert text == marked
-    assert bool(values) == (MARK in marked)
+    text, values = LogEvidence(LOG, STEPS).mark(summary)
+    assert (text, bool(values)) == (marked, MARK in marked)
     assert all(value in summary for value in values)
 
 
@@ -110,7 +109,7 @@ def test_a_planted_value_is_always_marked(value: str, frame: str) -> None:
     plain = value.strip('"#').lower().replace(",", "")
     held = rf"(?<![a-z0-9]){re.escape(plain)}(?![a-z0-9])"
     assume(not re.search(held, "\n".join(LOG).lower().replace(",", "")))
-    text, values = mark(f"Order #W2378156 was delivered. {frame.format(value)}", LOG, STEPS)
+    text, values = LogEvidence(LOG, STEPS).mark(f"Order #W2378156 was delivered. {frame.format(value)}")
     assert values
     assert MARK in text.partition(value)[2]
 
@@ -121,9 +120,9 @@ _SPOKEN = st.lists(st.one_of(_PLANTED, st.sampled_from("the order total status p
 @given(lines=st.lists(_SPOKEN.map(" ".join), min_size=1, max_size=6), at=st.integers(0, 5))
 def test_a_line_copied_from_the_log_is_never_marked(lines: list[str], at: int) -> None:
     copied = lines[at % len(lines)]
-    assert mark(copied, lines) == (copied, ())
+    assert LogEvidence(lines).mark(copied) == (copied, ())
 
 
 @given(summary=st.text(max_size=300), log=st.lists(st.text(max_size=300), max_size=3))
 def test_no_text_makes_it_raise_and_nothing_but_marks_is_added(summary: str, log: list[str]) -> None:
-    assert mark(summary, log)[0].replace(MARK, "") == summary.replace(MARK, "")
+    assert LogEvidence(log).mark(summary)[0].replace(MARK, "") == summary.replace(MARK, "")

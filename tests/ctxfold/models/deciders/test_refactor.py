@@ -65,14 +65,14 @@ async def test_an_invention_goes_back_once_with_the_reason(session: Session):
     assert all("9999" not in event.cause for event in session.history()), "an event says it in words of ours"
 
 
-async def test_a_correction_is_asked_for_with_the_summaries_that_stand(session: Session):
-    session.fold("Order W-2002 is pending.", 2, 2)
+async def test_a_correction_is_asked_for_with_the_memory_and_mends_it(session: Session):
+    session.remember({"state": "Order W-2002 is pending."}, upto=2)
     model = ScriptedModel({"text": "lost => delivered (s3.2)"}, {"text": "pending => delivered (s3.2)"})
-    mended = await Deciders(model).refactor(session, "fact_rectify")
+    await Deciders(model).refactor(session, "fact_rectify")
     asked, again = (json.dumps(request.messages[-1]["content"]) for request in model.requests)
-    assert "b1, of s2: Order W-2002 is pending." in asked
+    assert "b1, of s1-s2, state: Order W-2002 is pending." in asked
     assert "OLD is in no summary and no note; copy it from one: 'lost'" in again
-    assert mended.made.applied, mended.made.why
+    assert "state:\nOrder W-2002 is delivered (s3.2)." in session.view(fill=True).text
 
 
 async def test_a_reply_in_words_with_its_tags_is_heard(session: Session):
