@@ -58,9 +58,10 @@ async def handoff(session: str, ctx: Context[Pools, Any], budget: str = "") -> s
 BRIEFINGS: tuple[Callable[..., Awaitable[str]], ...] = (resume, fold, drop, handoff)
 
 
-def make_briefings() -> list[Prompt]:
-    """Every briefing for the SDK, with texts from files. Raises ValueError: a text names other arguments."""
-    return [_make_prompt(function) for function in BRIEFINGS]
+def serve_briefings(server: MCPServer[Pools]) -> None:
+    """Add every briefing to a server, with texts from files. Raises ValueError: a text names other arguments."""
+    for function in BRIEFINGS:
+        server.add_prompt(_make_prompt(function))
 
 
 def _make_prompt(function: Callable[..., Awaitable[str]]) -> Prompt:
@@ -111,11 +112,6 @@ _MAX_COMPLETIONS = 100
 """Completions that the protocol lets a server give."""
 
 
-def list_changed(session: str) -> frozenset[str]:
-    """The addresses of resources that a change of a session may change."""
-    return frozenset((ROOT, *(f"{ROOT}/{session}/{part}" for part in ("context", "blocks", "tree", "todo"))))
-
-
 def serve_resources(server: MCPServer[Pools], pools: Pools) -> None:
     """Add every resource and template to a server."""
 
@@ -143,9 +139,7 @@ def serve_resources(server: MCPServer[Pools], pools: Pools) -> None:
 def serve_completion(server: MCPServer[Pools], pools: Pools) -> None:
     """Complete the arguments of templates and briefings: names of sessions, numbers of steps."""
 
-    async def complete(
-        _ref: _Ref, argument: CompletionArgument, context: CompletionContext | None
-    ) -> Completion | None:
+    async def complete(_: _Ref, argument: CompletionArgument, context: CompletionContext | None) -> Completion | None:
         given = context.arguments if context and context.arguments else {}
         return await _complete(pools.get(current_principal()), argument, given)
 
@@ -182,12 +176,9 @@ async def _read_step(session: str, n: str, ctx: Context[Pools, Any]) -> str:
 def _format_todo(opened: Session) -> str:
     """The to-do, an item a line, then the constraints and decisions that hold."""
     intent = opened.intent
-    items = [
-        " · ".join(part for part in (item.id, item.state, item.text, " ".join(item.evidence)) if part)
-        for item in intent.items
-    ]
-    held = [statement for statement in (*intent.constraints, *intent.decisions) if statement.holds]
-    return "\n".join([*items, *(" · ".join(filter(None, (rule.id, rule.text, rule.ref))) for rule in held)])
+    items = [(item.id, item.state, item.text, " ".join(item.evidence)) for item in intent.items]
+    held = [(rule.id, rule.text, rule.ref) for rule in (*intent.constraints, *intent.decisions) if rule.holds]
+    return "\n".join(" · ".join(filter(None, parts)) for parts in (*items, *held))
 
 
 def _format_blocks(opened: Session) -> str:

@@ -126,7 +126,7 @@ def explain_error(error: Exception, where: str, schema: Mapping[str, Any] | None
     """
     match _unwrap(error):
         case CtxfoldError() as ours:
-            following = name_next_call(type(ours))
+            following = next(_NEXT[kind] for kind in type(ours).__mro__ if kind in _NEXT)  # of the nearest parent
             return f"{_end_sentence(str(ours))} {following if following != _CORRECT else _ask_again(where, schema)}"
         case ValidationError() as refused:
             place = refused.errors(include_url=False, include_input=False)[0]["loc"]
@@ -139,11 +139,6 @@ def explain_error(error: Exception, where: str, schema: Mapping[str, Any] | None
 def _ask_again(tool: str, schema: Mapping[str, Any] | None, place: Place = ()) -> str:
     """The same call, with an example of one that passes."""
     return _CORRECT if schema is None else f"{_CORRECT[:-1]}, such as: {write_example(tool, schema, place)}"
-
-
-def name_next_call(kind: type[CtxfoldError]) -> str:
-    """The call that helps after an error of this kind, or of its nearest parent."""
-    return next(_NEXT[parent] for parent in kind.__mro__ if parent in _NEXT)
 
 
 def _unwrap(error: BaseException) -> BaseException:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Collection, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from functools import partial
 from typing import Any, TypeVar
 
 import anyio
@@ -28,7 +29,8 @@ from pydantic import AnyHttpUrl, AnyUrl, BaseModel
 import ctxfold
 from ctxfold.errors import InputError
 from ctxfold.prompts import prompt
-from mcp_server.attachments import list_changed, make_briefings, serve_completion, serve_resources
+from ctxfold.text.json import map_texts
+from mcp_server.attachments import ROOT, serve_briefings, serve_completion, serve_resources
 from mcp_server.errors import explain_error
 from mcp_server.prompts import PROMPTS
 from mcp_server.sessions.pool import Pools, PrincipalBus, Subscribers
@@ -55,7 +57,7 @@ class CtxfoldServer(MCPServer[Pools]):
             version=ctxfold.__version__,
             instructions=_write_instructions(caps),
             tools=make_tools(caps),
-            lifespan=_make_lifespan(pools),
+            lifespan=partial(_close_after, pools),
             log_level="WARNING",
             token_verifier=tokens,
             auth=_STATIC if tokens else None,
@@ -79,7 +81,7 @@ class CtxfoldServer(MCPServer[Pools]):
             given = {key: value for key, value in arguments.items() if value is not None}
             result = await super().call_tool(name, given, context)
             if writes and context is not None and "session" in given:
-                await self._notify(list_changed(str(given["session"])), context)
+                await self._notify(str(given["session"]), context)
             return _clean_model(result)
         except MCPError:
             raise
@@ -117,7 +119,9 @@ class CtxfoldServer(MCPServer[Pools]):
         """Serve one host over two message streams, until the first ends."""
         await self._lowlevel_server.run(incoming, outgoing, self._lowlevel_server.create_initialization_options())
 
-    async def _notify(self, uris: frozenset[str], context: Context[Pools, Any]) -> None:
+    async def _notify(self, session: str, context: Context[Pools, Any]) -> None:
+        """Report the resources that a change of a session may change."""
+        uris = frozenset((ROOT, *(f"{ROOT}/{session}/{part}" for part in ("context", "blocks", "tree", "todo"))))
         for uri in sorted(uris):
             await context.notify_resource_updated(uri)
         await self._subscribers.publish(uris)
@@ -148,8 +152,7 @@ class CtxfoldServer(MCPServer[Pools]):
 def build_server(pools: Pools, tokens: TokenVerifier | None = None, caps: Collection[Caps] = CAPS) -> CtxfoldServer:
     """A server over these pools; when it ends, it closes them."""
     server = CtxfoldServer(pools, tokens, caps)
-    for briefing in make_briefings():
-        server.add_prompt(briefing)
+    serve_briefings(server)
     serve_resources(server, pools)
     serve_completion(server, pools)
     return server
@@ -162,15 +165,7 @@ def _write_instructions(caps: Collection[Caps]) -> str:
 
 def _clean(tree: Any) -> Any:
     """Replace each half of a character (a lone surrogate), which JSON cannot carry, by U+FFFD."""
-    match tree:
-        case str():
-            return tree.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-        case dict():
-            return {_clean(key): _clean(value) for key, value in tree.items()}
-        case list():
-            return [_clean(each) for each in tree]
-        case _:
-            return tree
+    return map_texts(tree, lambda text: text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
 
 
 def _clean_model(model: M) -> M:
@@ -180,13 +175,11 @@ def _clean_model(model: M) -> M:
     return type(model).model_validate(_clean(model.model_dump()), by_name=True)
 
 
-def _make_lifespan(pools: Pools) -> Any:
-    @asynccontextmanager
-    async def run_lifespan(_server: MCPServer[Pools]) -> AsyncIterator[Pools]:
-        try:
-            yield pools
-        finally:
-            with anyio.CancelScope(shield=True):
-                await pools.close()
-
-    return run_lifespan
+@asynccontextmanager
+async def _close_after(pools: Pools, _server: MCPServer[Pools]) -> AsyncIterator[Pools]:
+    """Close the pools when their server ends."""
+    try:
+        yield pools
+    finally:
+        with anyio.CancelScope(shield=True):
+            await pools.close()

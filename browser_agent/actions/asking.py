@@ -41,15 +41,6 @@ async def do_guarded(window: Window, action: act.PageAction, work: Callable[[], 
     late = gate.take_refused()
     if gate.ask is not None and late:
         raise Stop("refused", _explain(gate, late))
-    await _arm(window, gate, action)
-    result, changed = await _do_held(window, gate, work)
-    if late:
-        result = result.model_copy(update={"late": f"after the last action, {_explain(gate, late)}"})
-    return result, changed
-
-
-async def _arm(window: Window, gate: Gate, action: act.PageAction) -> None:
-    """Have the gate hold back what an action sends. Raises PageLost: the browser does not answer."""
     try:
         if isinstance(action, act.Navigate | act.Tab):
             await gate.leave()
@@ -57,6 +48,10 @@ async def _arm(window: Window, gate: Gate, action: act.PageAction) -> None:
             await gate.arm(_find_cause(window, action), [frame.url for page in window.pages for frame in page.frames])
     except (Error, TimeoutError) as error:
         raise PageLost("could not be guarded, since the browser did not answer, and was closed") from error
+    result, changed = await _do_held(window, gate, work)
+    if late:
+        result = result.model_copy(update={"late": f"after the last action, {_explain(gate, late)}"})
+    return result, changed
 
 
 async def _do_held(window: Window, gate: Gate, work: Callable[[], Awaitable[Done]]) -> Done:

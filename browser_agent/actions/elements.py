@@ -168,10 +168,9 @@ async def _is_there(window: Window, ref: str) -> bool:
     """Return whether the element of a ref is still on the page."""
     if ref not in window.controls.now:
         return False
-    try:
+    with contextlib.suppress(Error, TimeoutError):
         return await window.run(window.page.get_by_ref(ref).count(), window.limits.action) > 0
-    except (Error, TimeoutError):
-        return False
+    return False
 
 
 def _find_one(controls: Mapping[str, Control], name: str, roles: Collection[str]) -> Control:
@@ -266,10 +265,7 @@ Pages that sort by halves take the exact middle for the half that a drag comes f
 """
 _MOVES = 10
 """Moves in one drag: pages that sort while something is dragged over them compare each move with the one before."""
-_FOCUSED = (
-    "() => document.activeElement !== null && "
-    "![document.body, document.documentElement].includes(document.activeElement)"
-)
+_FOCUSED = "() => ![null, document.body, document.documentElement].includes(document.activeElement)"
 
 
 async def click(window: Window, action: act.Click) -> str:
@@ -322,8 +318,9 @@ async def drag(window: Window, action: act.Drag) -> str:
     goal = await element.attempt(element.locator.evaluate(_LET_GO, await onto.element_handle()))
     if goal["over"]:  # Playwright takes it for a cover
         await element.attempt(element.locator.hover(trial=True))
-    force = goal["over"]
-    await element.attempt(element.locator.drag_to(onto, target_position=goal["place"], steps=_MOVES, force=force))
+    await element.attempt(
+        element.locator.drag_to(onto, target_position=goal["place"], steps=_MOVES, force=goal["over"])
+    )
     return f"dragged {action.ref} to {action.to}"
 
 

@@ -6,10 +6,9 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, TypeVar
 
-from playwright.async_api import ElementHandle, Error, Locator
+from playwright.async_api import Error, Locator
 
 from browser_agent import actions as act
 from browser_agent.actions import Action, OutcomeKind, Stop, is_ref
@@ -37,9 +36,7 @@ _ANY_KEY = "Shift"
 _OPTIONS = "e => e instanceof HTMLSelectElement ? [...e.options].flatMap(o => [o.value, o.label.trim()]) : null"
 
 
-async def hide_typed(
-    window: Window, actions: Sequence[A], renamed: Mapping[str, str] = MappingProxyType({})
-) -> tuple[A, ...]:
+async def hide_typed(window: Window, actions: Sequence[A], renamed: Mapping[str, str]) -> tuple[A, ...]:
     """Return the actions with a placeholder for each text that goes into a password field; the window keeps its value.
 
     Args:
@@ -87,10 +84,7 @@ async def _hide(window: Window, target: str | None, text: str, url: str) -> str:
     if control is None:
         return secrets.learn(text, url).placeholder if not is_ref(target) and is_called_password(target) else text
     field = window.page.get_by_ref(control.ref)
-    try:
-        guarded = is_called_password(control.name) or await is_password(field, seconds)
-    except Error:  # it is gone, which is not a reason to show the text
-        guarded = True
+    guarded = is_called_password(control.name) or await is_password(field, seconds)
     return (await _learn(window, field, text)).placeholder if guarded else text
 
 
@@ -173,18 +167,9 @@ async def _enter_text(element: Element, given: str) -> None:
             await element.attempt(locator.fill(text))
     if text != given:
         await element.attempt(locator.press(_ANY_KEY))
-    if shown and not guarded and await _became_password(window, field):
+    # A page may make a field one for passwords as something is typed into it.
+    if shown and not guarded and await is_password(field, window.limits.probe, if_gone=False):
         await _learn(window, locator, given)
-
-
-async def _became_password(window: Window, field: ElementHandle) -> bool:
-    """Return whether a page made a field one for passwords as something was typed into it; not if it left the page
-    since.
-    """
-    try:
-        return await is_password(field, window.limits.probe)
-    except Error:
-        return False
 
 
 async def select(window: Window, action: act.Select) -> str:

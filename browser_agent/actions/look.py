@@ -7,7 +7,6 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from importlib.resources import files
-from typing import Any
 
 from playwright.async_api import Error
 
@@ -18,6 +17,7 @@ from browser_agent.observation.capture import Capture, Structure, capture_page, 
 from browser_agent.observation.inline import UNSEEN, clean
 from browser_agent.observation.observe import list_controls, observe
 from browser_agent.observation.shorten import Interest
+from ctxfold.text.json import map_texts
 
 _LOOKS = 3
 """So often a page is read anew if its document was replaced meanwhile."""
@@ -174,17 +174,12 @@ def _scrub_capture(secrets: Secrets, capture: Capture) -> Capture:
     def scrub(text: str) -> str:
         return secrets.scrub(UNSEEN.sub("", text))  # marks that do not show must not hide a value
 
-    texts: list[str] = []
-
-    def note(text: str) -> str:
-        texts.append(text)
-        return text
-
     dialog, structure = capture.dialog, capture.structure
-    dumped = _map_texts(structure.model_dump(), note)
+    dumped, texts = structure.model_dump(), list[str]()
+    map_texts(dumped, texts.append)
     words = UNSEEN.sub("", "\n".join(texts))
     if secrets.scrub(words) != words:  # thousands of texts: each by itself only where there is something to find
-        structure = Structure.model_validate(_map_texts(dumped, scrub))
+        structure = Structure.model_validate(map_texts(dumped, scrub))
     return replace(
         capture,
         url=scrub(capture.url),
@@ -194,17 +189,6 @@ def _scrub_capture(secrets: Secrets, capture: Capture) -> Capture:
         dialog=dialog.model_copy(update={"message": scrub(dialog.message)}) if dialog is not None else None,
         tabs=tuple(tab.model_copy(update={"url": scrub(tab.url), "title": scrub(tab.title)}) for tab in capture.tabs),
     )
-
-
-def _map_texts(value: Any, change: Callable[[str], str]) -> Any:
-    """`value` with `change` applied to every text in it."""
-    if isinstance(value, str):
-        return change(value)
-    if isinstance(value, dict):
-        return {key: _map_texts(inner, change) for key, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [_map_texts(inner, change) for inner in value]
-    return value
 
 
 async def share_room(sights: Sequence[Sight], room: int) -> tuple[Observation, ...]:

@@ -57,16 +57,12 @@ ACTIONS: Mapping[type, Callable[[Window, Any], Awaitable[str]]] = {
     act.Dialog: answer_dialog,
     act.Tab: use_tab,
     act.WaitFor: wait_for,
-    act.Find: _show,
-    act.Read: _show,
-    act.ExtractValues: _show,
+    **dict.fromkeys((act.Find, act.Read, act.ExtractValues), _show),
 }
 """What does each action. It returns a message, and raises `Stop` where the action cannot be done."""
 
 
-async def perform(
-    window: Window, actions: Sequence[act.PageAction], need: str | None = None, *, whole: bool = False
-) -> Outcome:
+async def perform(window: Window, actions: Sequence[act.PageAction], need: str = "", *, whole: bool = False) -> Outcome:
     """Do the actions of a decision, then look at the page once.
 
     Args:
@@ -83,7 +79,7 @@ async def perform(
     """
     window.begin_call()
     window.begin()
-    call = _Call(window, need or "")
+    call = _Call(window, need)
     for number, action in enumerate(actions):
         await call.do(action, actions[number + 1 :])
         if call.ended:
@@ -122,9 +118,10 @@ class _Call:
         if kind != "browser_gone":
             view = last.action if last is not None and last.ok and isinstance(last.action, View) else None
             kind, message = await self._look(self._plan_look(view, whole or kind == "unknown_ref"), kind, message)
-        if kind == "done" and skipped:
-            kind, why = self._explain_skipped(skipped)
-            message = f"{message}; {why}"
+        if kind == "done" and skipped and window.spent > window.limits.call:
+            kind, message = "timed_out", f"{message}; no time for {skipped} more: go on with those"
+        elif kind == "done" and skipped:
+            kind, message = "page_changed", f"{message}; the page changed, so {skipped} more were left: look and go on"
         shared = await share_room(tuple(sights.values()), window.settings.budget)
         seen = dict(zip(sights, shared, strict=True))
         scrub = window.settings.secrets.scrub
@@ -166,21 +163,13 @@ class _Call:
             self.sights[number] = await look(window, Look(need=how.need))
         return ("refused", f"{message}; {lost}") if kind == "refused" else ("page_recovered", lost)
 
-    def _explain_skipped(self, skipped: int) -> tuple[OutcomeKind, str]:
-        """Return why actions were left though none failed."""
-        if self.window.spent > self.window.limits.call:
-            return "timed_out", f"no time for {skipped} more: go on with those"
-        return "page_changed", f"the page changed, so {skipped} more were left: look and go on"
-
 
 def _means_any_page(action: act.PageAction) -> bool:
     """Return whether an action may go on after the page changed, because it does not use a ref."""
     targets = name_targets(action)
     if targets:
         return not any(map(is_ref, targets))
-    return isinstance(
-        action, act.Navigate | act.Back | act.WaitFor | act.Find | act.ExtractValues | act.Read | act.Scroll
-    )
+    return isinstance(action, act.Navigate | act.Back | act.WaitFor | act.Scroll | View)
 
 
 async def _do(window: Window, action: act.PageAction) -> Done:

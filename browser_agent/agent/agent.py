@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Iterable
 from contextlib import AsyncExitStack, suppress
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 import anyio.to_thread
@@ -25,12 +24,12 @@ from browser_agent.agent.settings import (
     name_counted_model,
 )
 from browser_agent.browser.browser import Browser, trace
-from browser_agent.browser.process import Report
+from browser_agent.browser.process import LaunchPlan, Report
 from browser_agent.browser.window import Window
 from browser_agent.deciders import Decider, Evidence, address
 from browser_agent.deciders.explorer import Explorer
 from browser_agent.deciders.model import ModelDecider, Schema, Shape
-from browser_agent.network.egress import Egress, check_start, origin_of
+from browser_agent.network.egress import Egress, check_start
 from browser_agent.network.secrets import Secrets
 from ctxfold import Session
 from ctxfold.config import EXPLORER
@@ -54,12 +53,9 @@ class SharedBrowser:
         """
         choice = self._choice
         async with self._lock:
-            if self._browser is None and choice.endpoint is not None:
-                self._browser = await Browser.connect(choice.endpoint, egress=egress, report=report)
-            elif self._browser is None:
-                self._browser = await Browser.launch(
-                    headed=choice.headed, executable=choice.executable, egress=egress, report=report
-                )
+            if self._browser is None:
+                plan = LaunchPlan(choice.headed, choice.executable, choice.endpoint)
+                self._browser = await Browser.start(plan, egress, report)
             return self._browser
 
     async def close(self, at_once: bool = False) -> None:
@@ -188,9 +184,7 @@ class BrowserAgent:
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_error: object) -> None:
         with anyio.CancelScope(shield=True):
             await self.close()
 
@@ -266,8 +260,8 @@ class BrowserAgent:
 
         Only an address `given` in this call is trusted with effects: a resumed session may have begun anywhere.
         """
-        browser = await self._browser.start(self._safety.egress(named), watching.report)
-        if self._safety.local and named is not None and origin_of(named) is not None:
+        browser = await self._browser.start(Egress.of(self._safety.allow), watching.report)
+        if self._safety.local and named is not None:
             browser.permit(named)
         gate = self._safety.gate(given, self._model is not None)
         window = await browser.window(storage_state=self._choice.storage_state, secrets=self._secrets, gate=gate)

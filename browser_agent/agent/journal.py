@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -23,6 +22,7 @@ from ctxfold.decisions.fold import find_stretch, write_tile
 from ctxfold.errors import CtxfoldError, FoldError, InputError
 from ctxfold.models.deciders import Decided, Deciders, Maintained
 from ctxfold.session.recall import Recalled
+from ctxfold.text.json import parse_object
 from ctxfold.tokens import MIN_BUDGET, Budget, count
 from ctxfold.workspace import By, Workspace, spans
 
@@ -93,10 +93,9 @@ def _find_address(records: Sequence[Recalled]) -> str | None:
     """
     for record in reversed(records):
         if record.kind == "result" and record.origin == "tool":
-            with suppress(ValueError):
-                result = json.loads(record.text)
-                if isinstance(result, dict) and result.keys() == {"done", ADDRESS}:
-                    return str(result[ADDRESS])
+            result = parse_object(record.text)
+            if result.keys() == {"done", ADDRESS}:
+                return str(result[ADDRESS])
     return None
 
 
@@ -122,19 +121,6 @@ _SEAM = 4
 """Tokens of overhead of one text part of a context, at most."""
 
 
-def measure_room(view: View, budget: int, beside: str) -> int:
-    """Return the o200k tokens that goal, register and closing words leave to the past.
-
-    Args:
-        view: the view, with the goal first and the register last.
-        budget: o200k tokens of the whole context.
-        beside: the closing words of the context.
-    """
-    texts = [part["text"] for part in view.messages[0]["content"]]
-    ends = [texts[0], *texts[view.stable :], beside]
-    return budget - sum(count(text) + _SEAM for text in ends)
-
-
 def overflows(workspace: Workspace, room: int) -> bool:
     """Return whether the past is larger than its room."""
     return workspace.older is not None or workspace.tokens > room
@@ -148,38 +134,6 @@ class WantedFold:
     first: int
     last: int
     by: By
-
-
-def add_fold(
-    session: Session, waiting: tuple[WantedFold, ...], decided: DecidedStep, scrub: Callable[[str], str]
-) -> tuple[tuple[WantedFold, ...], str]:
-    """Add a decision's fold to the waiting ones, in place of those it covers. Returns them, and why the fold was
-    refused (empty: it was not).
-    """
-    directive = decided.decision.fold
-    if directive is None:
-        return waiting, ""
-    summary = None if directive.summary is None else scrub(directive.summary)
-    try:
-        blocks = find_stretch(session.workspace, directive.first_step, directive.last_step)
-        if summary is not None:
-            write_tile(session.workspace, blocks, 0, summary, "model")
-    except FoldError as error:
-        return waiting, f"the fold was refused: {error}"
-    first, last = blocks[0].steps[0], blocks[-1].steps[-1]
-    kept = tuple(fold for fold in waiting if not first <= fold.first <= fold.last <= last)
-    return (*kept, WantedFold(summary, first, last, By(decided.kind))), ""
-
-
-def commit_folds(session: Session, waiting: Sequence[WantedFold]) -> tuple[str, ...]:
-    """Commit the waiting folds. Returns why some were refused, a line each."""
-    refused: list[str] = []
-    for fold in waiting:
-        try:
-            session.fold(fold.summary, fold.first, fold.last, fold.by)
-        except FoldError as error:
-            refused.append(f"the fold of {spans(range(fold.first, fold.last + 1))} was refused: {error}")
-    return tuple(refused)
 
 
 # Source: U-Fold keeps a to-do beside the dialogue; here an item of a run closes by evidence alone, the passage that
@@ -268,9 +222,7 @@ class Journal:
         """Record the user's task as a turn, with the start address they named, and plan for it when a model is set."""
         words = self._scrub(task if start is None else f"{task}\n{start}")
         await self.do(lambda session: session.record_turn(user=words))
-        if self.folder:
-            return _report_cost(await self._deciders.plan(self._session))
-        return Maintained()
+        return _report_cost(await self._deciders.plan(self._session)) if self.folder else Maintained()
 
     async def prepare(self, now: str, page: Observation | None, steps_left: int) -> tuple[Situation, Maintained]:
         """Fold when the past is full, then render a view that fits the budget together with the closing words `now`.
@@ -284,7 +236,10 @@ class Journal:
             return session.view(self._budget - count(now) - 2, self._model), session.workspace, session.tip
 
         def commit(session: Session) -> int:
-            room = measure_room(render(session)[0], limit, now)
+            view = render(session)[0]
+            texts = [part["text"] for part in view.messages[0]["content"]]
+            ends = [texts[0], *texts[view.stable :], now]  # the goal, the register, the closing words
+            room = limit - sum(count(text) + _SEAM for text in ends)
             if overflows(session.workspace, room):
                 self._commit_waiting(session)
             return room if overflows(session.workspace, room) else 0
@@ -336,7 +291,12 @@ class Journal:
 
     def _commit_waiting(self, session: Session) -> None:
         waiting, self._waiting = self._waiting, ()
-        self._refused = (*self._refused, *commit_folds(session, waiting))
+        for fold in waiting:
+            try:
+                session.fold(fold.summary, fold.first, fold.last, fold.by)
+            except FoldError as error:
+                steps = spans(range(fold.first, fold.last + 1))
+                self._refused += (f"the fold of {steps} was refused: {error}",)
 
     def _keep(self, session: Session, decided: DecidedStep) -> str:
         if decided.refused:
@@ -349,8 +309,25 @@ class Journal:
                 session.remember(parts, budget=self._budget, model=self._model, by=By(decided.kind))
             except CtxfoldError as error:
                 faults.append(f"the memory was refused: {error}")
-        self._waiting, refused = add_fold(session, self._waiting, decided, self._scrub)
+        refused = self._add_fold(session, decided)
         return "; ".join(filter(None, (*faults, refused, apply_todo(session, decided, self._scrub))))
+
+    def _add_fold(self, session: Session, decided: DecidedStep) -> str:
+        """Let a decision's fold wait, in place of those it covers. Returns why it was refused; empty if it was not."""
+        directive = decided.decision.fold
+        if directive is None:
+            return ""
+        summary = None if directive.summary is None else self._scrub(directive.summary)
+        try:
+            blocks = find_stretch(session.workspace, directive.first_step, directive.last_step)
+            if summary is not None:
+                write_tile(session.workspace, blocks, 0, summary, "model")
+        except FoldError as error:
+            return f"the fold was refused: {error}"
+        first, last = blocks[0].steps[0], blocks[-1].steps[-1]
+        kept = [fold for fold in self._waiting if not first <= fold.first <= fold.last <= last]
+        self._waiting = (*kept, WantedFold(summary, first, last, By(decided.kind)))
+        return ""
 
     async def _make_room(self, room: int, limit: int) -> Maintained:
         """Fold when the view is full, so that the past takes its low-water share of `room`, out of `limit`."""

@@ -7,21 +7,17 @@ from __future__ import annotations
 import inspect
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
+from browser_agent.actions import ActionResult, PageAction
 from browser_agent.browser.gate import Gate
-from browser_agent.deciders import DecidedStep, Source
+from browser_agent.deciders import DecidedStep, Decision, Source
 from browser_agent.network.effects import Ask, Confirm, Trust
-from browser_agent.network.egress import Egress, origin_of, read_domain
+from browser_agent.network.egress import origin_of, read_domain
 from browser_agent.network.secrets import Secret
+from browser_agent.observation import Observation
 from ctxfold.models import Usage, add_prices, cost
 from ctxfold.models.deciders import Maintained
-
-if TYPE_CHECKING:
-    from browser_agent.actions import ActionResult, PageAction
-    from browser_agent.deciders import Decision
-    from browser_agent.observation import Observation
-
 
 Status = Literal["answered", "none_found", "stopped", "failed"]
 """`answered`; `none_found`: looked and found no answer, or gave up; `stopped`: a limit was reached; `failed`: the
@@ -172,15 +168,6 @@ class Safety:
     def __post_init__(self) -> None:
         for domain in self.trust:
             read_domain(domain)
-
-    def egress(self, start_url: str | None) -> Egress:
-        """Make the rule of where the browser may connect.
-
-        Raises:
-            InputError: not a domain.
-        """
-        web = start_url if self.local and start_url is not None and origin_of(start_url) is not None else None
-        return Egress.of(self.allow, web)
 
     def gate(self, start_url: str | None, model_drives: bool) -> Gate | None:
         """Make the gate that holds back effects; None when nothing is to be asked.

@@ -33,6 +33,7 @@ from browser_agent.deciders import (
 from browser_agent.deciders.model import Shape
 from browser_agent.network.secrets import Secrets
 from browser_agent.observation import Observation
+from browser_agent.prompts import PROMPTS
 from ctxfold import Session
 from ctxfold.config import EXPLORER
 from ctxfold.errors import BrowserGone, InputError, PageUnreachable
@@ -55,8 +56,6 @@ class Terms:
     screenshots: bool = False
     script: ScriptFile | None = None
 
-
-_PROMPTS = "browser_agent.prompts"
 
 _OPENINGS = 2
 """How often the start address is opened when the browser is lost meanwhile."""
@@ -125,7 +124,7 @@ class Run:
         self._steps_before = cut_off.steps
         if begin is not None and not await self._revisit(begin, cut_off):
             await self._visit(begin)
-            self._notice = prompt("notice_resumed", _PROMPTS) if cut_off.steps else ""
+            self._notice = prompt("notice_resumed", PROMPTS) if cut_off.steps else ""
         while (left := self._steps_left) > 0:
             situation = await self._prepare(left)
             decided = await self._decider.decide(situation)
@@ -147,10 +146,9 @@ class Run:
 
     async def _visit(self, begin: str) -> None:
         """Take the first step, which needs no decider: open the start address."""
-        action = Navigate(kind="navigate", url=begin)
-        decided = DecidedStep(
-            Decision(thought="Open the page the task starts from.", actions=(action,)), START, "embedded"
-        )
+        opening = Navigate(kind="navigate", url=begin)
+        decision = Decision(thought="Open the page the task starts from.", actions=(opening,))
+        decided = DecidedStep(decision, START, "embedded")
         for _ in range(_OPENINGS):
             await self._prepare(self._terms.limits.steps)
             await self._step(decided)
@@ -182,9 +180,9 @@ class Run:
 
     async def _prepare(self, left: int) -> Situation:
         """Prepare all that the next decision is made on."""
-        notice = self._notice if self._page is not None else prompt("notice_start", _PROMPTS)
+        notice = self._notice if self._page is not None else prompt("notice_start", PROMPTS)
         step = self._usage.steps + self._steps_before + 1
-        now = prompt("now", _PROMPTS, step=step, left=left - 1, notice=notice).strip()
+        now = prompt("now", PROMPTS, step=step, left=left - 1, notice=notice).strip()
         situation, maintained = await self._journal.prepare(now, self._page, left)
         self._view_tokens = situation.view.tokens
         peak = max(self._usage.peak_view_tokens, self._view_tokens)
@@ -233,7 +231,7 @@ class Run:
         all may.
         """
         if verdict != "go":
-            return (), prompt("notice_repeated", _PROMPTS), "tried before on this page"
+            return (), prompt("notice_repeated", PROMPTS), "tried before on this page"
         actions = rename_refs(decision, self._renamed).page_actions
         allowed, why = await self._terms.watching.hooks.check_step(decision, actions, self._page)
         return allowed, why, why

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from textwrap import indent
@@ -23,20 +23,16 @@ from browser_agent.actions import (
     WaitFor,
 )
 from browser_agent.agent.settings import BrowserChoice
-from browser_agent.observation import Observation
+from browser_agent.observation import Control, Observation
 from ctxfold.errors import InputError
 
 _TITLE = '"""What a ctxfold run did, as a Playwright script.'
 _PAGE = re.compile(r"^    page = .*\.new_page\(\)\n", re.MULTILINE)
 _SECRET = re.compile(r"<secret:([^>]+)>")
 _WHEEL = {
-    "up": "0, -600",
-    "down": "0, 600",
-    "left": "-600, 0",
-    "right": "600, 0",
-    "top": "0, -100_000",
+    "up": "0, -600", "down": "0, 600", "left": "-600, 0", "right": "600, 0", "top": "0, -100_000",
     "bottom": "0, 100_000",
-}
+}  # fmt: skip
 _ACTS = (Click, Press, Type, Check, Select, Dialog)
 """Actions that may start something Playwright does not wait for."""
 _WAIT = "\npage.wait_for_timeout(500)\npage.wait_for_load_state()"
@@ -67,6 +63,7 @@ _STATEMENTS = {
     "wait for event": "page.wait_for_load_state({event}, timeout={seconds})",
 }
 """Each kind of action as source text; the names in braces are its fields. Actions that only read have none."""
+_Refs = Mapping[str, Control]
 
 
 class ScriptFile:
@@ -94,12 +91,12 @@ class ScriptFile:
 
         The answer to a dialog comes before the action that opened it, as Playwright requires.
         """
-        acted = False
+        acted, refs = False, page.refs if page is not None else {}
         for result in results:
             done = result.ok or result.kind == "http_error"  # an error page is where it led all the same
-            line = write_action(result.action, _add_named(page, result)) if done else ""
-            answers = isinstance(result.action, Dialog)
-            at = max(len(self._lines) - answers, 0)
+            named = {control.ref: control for control in result.named if page is not None}
+            line = write_action(result.action, {**refs, **named}) if done else ""
+            at = max(len(self._lines) - isinstance(result.action, Dialog), 0)
             self._lines[at:at] = [line] if line else []
             acted = bool(line) and isinstance(result.action, _ACTS)
         if acted and page is not None and after is not None:
@@ -141,12 +138,12 @@ def write_start(choice: BrowserChoice, executable: Path | None) -> tuple[str, st
     return browser, "" if choice.storage_state is None else f"storage_state={str(choice.storage_state)!r}"
 
 
-def write_action(action: PageAction, page: Observation | None) -> str:
-    """Write an action as source text; empty for actions that only read."""
+def write_action(action: PageAction, refs: _Refs) -> str:
+    """Write an action on elements as source text; empty for actions that only read."""
     kind: str = action.kind
     match action:
         case FillForm(fields=fields):
-            return "\n".join(_write_fill(field, page) for field in fields)
+            return "\n".join(_write_fill(field, refs) for field in fields)
         case WaitFor(text=text, url=url):
             kind = "wait for text" if text is not None else "wait for url" if url is not None else "wait for event"
         case Type(submit=True):
@@ -157,16 +154,16 @@ def write_action(action: PageAction, page: Observation | None) -> str:
             kind = f"tab {op}"
         case _:
             pass
-    parts = {name: _write_field(name, value, page) for name, value in action}
+    parts = {name: _write_field(name, value, refs) for name, value in action}
     statement = _STATEMENTS.get(kind, "").format_map(parts)
     return f"{statement}\npage.goto({parts['url']})" if kind == "tab new" and parts["url"] else statement
 
 
-def _write_field(name: str, value: object, page: Observation | None) -> str:
+def _write_field(name: str, value: object, refs: _Refs) -> str:
     """Write one field of an action as source text."""
     match name, value:
         case "ref" | "to", str():
-            return _locator(value, page)
+            return _locator(value, refs)
         case "ref", None:
             return "page.keyboard"
         case "direction", str():
@@ -185,16 +182,9 @@ def _write_field(name: str, value: object, page: Observation | None) -> str:
             return "" if value is None else str(value)
 
 
-def _add_named(page: Observation | None, result: ActionResult) -> Observation | None:
-    """The page, with the elements that an action called by name on one that came after it."""
-    if page is None or not result.named:
-        return page
-    return page.model_copy(update={"refs": {**page.refs, **{control.ref: control for control in result.named}}})
-
-
-def _write_fill(field: FieldValue, page: Observation | None) -> str:
+def _write_fill(field: FieldValue, refs: _Refs) -> str:
     """Return the statement that fills one field of a form, by its role."""
-    control, where = page.refs.get(field.ref) if page is not None else None, _locator(field.ref, page)
+    control, where = refs.get(field.ref), _locator(field.ref, refs)
     match control.role if control is not None else "":
         case "checkbox" | "radio" | "switch":
             return f"{where}.set_checked({field.value.lower() == 'true'})"
@@ -204,13 +194,13 @@ def _write_fill(field: FieldValue, page: Observation | None) -> str:
             return f"{where}.fill({_value(field.value)})"
 
 
-def _locator(ref: str, page: Observation | None) -> str:
+def _locator(ref: str, refs: _Refs) -> str:
     """Return the locator of a ref by role and name, with its index when several elements are alike."""
-    control = page.refs.get(ref) if page is not None else None
-    if page is None or control is None:
+    control = refs.get(ref)
+    if control is None:
         return f'page.locator("aria-ref={ref}")'
     role, name = control.role, control.name  # one without a name is told by its place among all of its role
-    alike = [each for each, other in page.refs.items() if other.role == role and (not name or other.name == name)]
+    alike = [each for each, other in refs.items() if other.role == role and (not name or other.name == name)]
     which = f".nth({alike.index(ref)})" if len(alike) > 1 or not name else ""
     if not name:
         return f"page.get_by_role({role!r}){which}"

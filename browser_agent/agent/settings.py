@@ -86,10 +86,6 @@ class Keeping:
     script: Path | None = None
 
 
-def _ignore(_: object) -> None:
-    pass
-
-
 @dataclass(frozen=True, slots=True)
 class Watching:
     """Functions that are called during a run; none may block for long.
@@ -100,8 +96,8 @@ class Watching:
         hooks: functions that may refuse decisions and actions.
     """
 
-    step: Callable[[StepTaken], None] = _ignore
-    report: Report = _ignore
+    step: Callable[[StepTaken], None] = lambda _: None
+    report: Report = lambda _: None
     hooks: Hooks = field(default_factory=Hooks)
 
 
@@ -129,6 +125,4 @@ def choose_fold_settings(budget: int) -> FoldSettings:
     wanted = fold_settings()
     if wanted != SETTINGS:
         return wanted
-    if budget < _SMALL:
-        return FoldSettings(at=1.0, to=0.80)
-    return FoldSettings(to=0.40)
+    return FoldSettings(at=1.0, to=0.80) if budget < _SMALL else FoldSettings(to=0.40)

@@ -19,6 +19,7 @@ from browser_agent.actions.perform import perform
 from browser_agent.browser.window import Window
 from browser_agent.network.secrets import Secrets
 from browser_agent.observation import Observation
+from browser_agent.prompts import PROMPTS
 from ctxfold import Session
 from ctxfold.errors import InputError
 from ctxfold.models.deciders.loop import SessionLease
@@ -34,7 +35,6 @@ ADDRESS = "now_at"
 """The field of an action's result that holds the page's address after it."""
 
 Scrub = Callable[[str], str]
-T = TypeVar("T")
 A = TypeVar("A", bound=Action)
 
 _LEAST_FORGOTTEN = 6
@@ -247,13 +247,11 @@ class PageDriver:
             outcome = await perform(self.window, allowed, self.need, whole=whole)
         except anyio.get_cancelled_exc_class():
             with anyio.CancelScope(shield=True):
-                cancelled = prompt("notice_cancelled", "browser_agent.prompts")
+                cancelled = prompt("notice_cancelled", PROMPTS)
                 await lease(lambda session: refuse_step(session, step, asked, cancelled))
             raise
         scrub = self._secrets.scrub  # a text may have proved secret while the actions ran
-        results = [
-            result.model_copy(update={"action": scrub_values(result.action, scrub)}) for result in outcome.results
-        ]
+        results = [done.model_copy(update={"action": scrub_values(done.action, scrub)}) for done in outcome.results]
         outcome = outcome.model_copy(update={"results": tuple(results)})
         await self._forget_passwords(lease)
         ref, values = await lease(lambda session: end_step(session, step, asked, outcome, held or "left undone"))

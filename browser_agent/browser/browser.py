@@ -8,7 +8,6 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 import anyio
@@ -74,7 +73,7 @@ class Browser:
         Raises:
             BrowserMissing: no browser could be found, provided or started.
         """
-        return await cls._start(LaunchPlan(headed=headed, executable=executable), egress, report)
+        return await cls.start(LaunchPlan(headed, executable), egress, report)
 
     @classmethod
     async def connect(cls, endpoint: str, *, egress: Egress | None = None, report: Report = lambda _: None) -> Browser:
@@ -89,13 +88,16 @@ class Browser:
             InputError: the endpoint is not such an address.
             BrowserGone: nothing answers there.
         """
-        if not endpoint.startswith(("http://", "https://", "ws://", "wss://")):
-            raise InputError(f"{endpoint!r} is not a browser endpoint; give http://host:port or ws://host:port/…")
-        return await cls._start(LaunchPlan(endpoint=endpoint), egress, report)
+        return await cls.start(LaunchPlan(endpoint=endpoint), egress, report)
 
     @classmethod
-    async def _start(cls, plan: LaunchPlan, egress: Egress | None, report: Report) -> Browser:
-        """Return a browser by a plan, with its proxy. If anything fails, everything that was started ends."""
+    async def start(cls, plan: LaunchPlan, egress: Egress | None, report: Report) -> Browser:
+        """Return a browser by a plan, with its proxy, as `launch` or `connect` does. If anything fails, everything that
+        was started ends.
+        """
+        endpoint = plan.endpoint
+        if endpoint is not None and not endpoint.startswith(("http://", "https://", "ws://", "wss://")):
+            raise InputError(f"{endpoint!r} is not a browser endpoint; give http://host:port or ws://host:port/…")
         proxy = FilterProxy(egress) if egress is not None else None
         async with AsyncExitStack() as undo:
             if proxy is not None:
@@ -218,9 +220,7 @@ class Browser:
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_error: object) -> None:
         await self.close()
 
 

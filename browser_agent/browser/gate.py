@@ -13,7 +13,7 @@ from typing import Any, Literal
 from playwright.async_api import BrowserContext, CDPSession, Error, WebSocketRoute
 
 from browser_agent.network.effects import Ask, Cause, Effect, PageRequest, Trust, judge
-from browser_agent.network.egress import origin_of
+from browser_agent.network.egress import Origin, origin_of
 
 # The browser's own session sees what every frame, popup and worker sends, each hop of a redirect apart. It must be on
 # before a page loads to see that page's requests, so it is on always, for an address that nothing asks for.
@@ -27,8 +27,6 @@ TAIL = 5.0
 _LEAVING = 1.0
 """Seconds in which a page that was left may still send something."""
 _REMEMBERED = 200
-
-Origin = tuple[str, int]
 
 _State = Literal["open", "acting", "leaving"]
 """Nothing is held; all of it is; only what pages that were acted on send."""
@@ -54,19 +52,18 @@ class Interception:
     `take` gets each with its number and its chain: this number, and those of the requests before its redirects.
     """
 
+    _session: CDPSession
+
     def __init__(self, context: BrowserContext, take: Callable[[PageRequest, str, tuple[str, ...]], None]) -> None:
         self._context = context
         self._take = take
-        self._session: CDPSession | None = None
         self._owners: dict[str, str] = {}
         self._own = ""
 
     async def start(self) -> None:
         """Be there before the first page is. Raises playwright.async_api.Error: the browser is gone."""
-        browser = self._context.browser
-        if browser is None:
-            raise RuntimeError("a persistent profile has no browser of its own to ask")
-        self._session = await browser.new_browser_cdp_session()
+        assert self._context.browser is not None  # only a persistent profile has none
+        self._session = await self._context.browser.new_browser_cdp_session()
         self._session.on("Fetch.requestPaused", self._on_paused)
         self._session.on("Target.targetCreated", self._on_target)
         await self._session.send("Target.setDiscoverTargets", {"discover": True})
@@ -88,13 +85,10 @@ class Interception:
 
     async def stop(self) -> None:
         """Let go of the browser. What is paused then would leave: drop it before."""
-        if self._session is not None:
-            with suppress(Error, TimeoutError):  # a browser that is gone sends nothing
-                await asyncio.wait_for(self._session.detach(), _ANSWER_SECONDS)
+        with suppress(Error, TimeoutError):  # a browser that is gone sends nothing
+            await asyncio.wait_for(self._session.detach(), _ANSWER_SECONDS)
 
     async def _send(self, command: str, arguments: dict[str, Any]) -> None:
-        if self._session is None:
-            raise RuntimeError("the interception has not been started")
         await asyncio.wait_for(self._session.send(command, arguments), _ANSWER_SECONDS)
 
     async def _find_own(self) -> None:
@@ -193,7 +187,6 @@ class Gate:
         Raises:
             playwright.async_api.Error, TimeoutError: the browser does not take it, so nothing may be done.
         """
-        self._begin()
         self._cause = cause
         origins = {origin_of(url) for url in pages}
         self._acted_on = origins if len(self._acted_on) > _REMEMBERED else self._acted_on | origins
@@ -201,7 +194,6 @@ class Gate:
 
     async def leave(self) -> None:
         """Hold back only what pages that were acted on send as they are left. Any other page acts on its own."""
-        self._begin()
         await self._enter("open" if all(map(self.trust.trusts, self._acted_on)) else "leaving")
 
     def rest(self) -> None:
@@ -259,7 +251,9 @@ class Gate:
                 asyncio.get_running_loop().call_later(_LEAVING, lambda: _spawn(interception.stop()))
 
     async def _enter(self, state: _State) -> None:
-        """Change the state, and turn the interception on or off with it."""
+        """Change the state, forget the answers of the one before, and turn the interception on or off with it."""
+        self._refusing = False
+        self._agreed.clear()
         if self._closing is not None:
             self._closing.cancel()
         was, self._state = self.armed, state
@@ -270,11 +264,6 @@ class Gate:
         if self._state == "leaving":
             self._acted_on.clear()
         _spawn(self._enter("open"))
-
-    def _begin(self) -> None:
-        """Forget the answers about the action before."""
-        self._refusing = False
-        self._agreed.clear()
 
     def _judge(self, request: PageRequest, number: str, chain: tuple[str, ...]) -> None:
         """Let a request go that the browser holds, or hold its effect."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import statistics
-import time
+import timeit
 import zlib
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
@@ -51,10 +51,8 @@ class Limits:
 
     def at_pace(self, pace: float) -> Limits:
         """Return these on a machine that takes `pace` times as long."""
-        longer = {
-            field.name: getattr(self, field.name) * pace / self.pace for field in fields(self) if field.name != "call"
-        }
-        return replace(self, **longer, call=self.call)
+        names = {field.name for field in fields(self)} - {"call"}
+        return replace(self, **{name: getattr(self, name) * pace / self.pace for name in names})
 
     def to_observe(self, elements: int) -> float:
         """Return how many seconds a look at a page of so many elements may take."""
@@ -78,19 +76,9 @@ async def measure_pace() -> float:
 
     The load counts as well as the measured work: a browser is several processes, and they wait for each other.
     """
-    taken = await asyncio.to_thread(_work)
+    taken = await asyncio.to_thread(timeit.repeat, lambda: zlib.compress(_WORK, 6), number=1, repeat=_TIMES)
     load = os.getloadavg()[0] / (os.cpu_count() or 1) if hasattr(os, "getloadavg") else 0.0
-    return min(_SLOWEST, max(1.0, taken / _QUIET, load))
-
-
-def _work() -> float:
-    """Return the median time of a fixed piece of work outside the interpreter."""
-    times = []
-    for _ in range(_TIMES):
-        begun = time.perf_counter()
-        zlib.compress(_WORK, 6)
-        times.append(time.perf_counter() - begun)
-    return statistics.median(times)
+    return min(_SLOWEST, max(1.0, statistics.median(taken) / _QUIET, load))
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,8 +48,7 @@ class PageEvents:
         self._navigating = False
         self._uncommitted = False
         self._requests = 0
-        self._pending: dict[Request, int] = {}
-        self._flying: set[Request] = set()
+        self._open: dict[Request, int] = {}
         self.pulse = asyncio.Event()
         page.on("request", self._on_request)
         page.on("response", self._on_response)
@@ -83,11 +82,12 @@ class PageEvents:
 
     def is_fetching(self, since: Mark) -> bool:
         """Return whether a request after `since` that shapes the page is still open."""
-        return any(number > since.requests for number in self._pending.values())
+        after = [request for request, number in self._open.items() if number > since.requests]
+        return any(request.resource_type in _AWAITED for request in after)
 
     def in_flight(self) -> int:
         """Return how many requests of any kind are open."""
-        return len(self._flying)
+        return len(self._open)
 
     async def until(self, condition: Callable[[], bool], seconds: float) -> bool:
         """Wait for `condition`, checked after every event. Returns whether it came true within `seconds`."""
@@ -113,9 +113,7 @@ class PageEvents:
         self._requests += 1
         if request.is_navigation_request() and (origin := origin_of(request.url)) is not None:
             self._hosts.add(origin)
-        self._flying.add(request)
-        if request.resource_type in _AWAITED:
-            self._pending[request] = self._requests
+        self._open[request] = self._requests
         if self._is_document(request):
             self._navigating = self._uncommitted = True
             self.status = self.barred = None
@@ -134,8 +132,7 @@ class PageEvents:
         self.pulse.set()
 
     def _on_end(self, request: Request) -> None:
-        self._pending.pop(request, None)
-        self._flying.discard(request)
+        self._open.pop(request, None)
         self.pulse.set()
 
     def _on_failure(self, request: Request) -> None:

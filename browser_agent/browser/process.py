@@ -172,9 +172,8 @@ async def _run(command: list[str], seconds: float) -> str | None:
     """Run a command to its end. Returns its failure in one line, or None."""
     try:
         with anyio.fail_after(seconds):
-            done = await anyio.run_process(
-                command, check=False, stderr=subprocess.STDOUT, env=child_environment(downloads=True)
-            )
+            environment = child_environment(downloads=True)
+            done = await anyio.run_process(command, check=False, stderr=subprocess.STDOUT, env=environment)
     except TimeoutError:
         return f"no end after {seconds:.0f} s"
     except OSError as error:
@@ -190,9 +189,8 @@ def browser() -> HealthCheck:
     """HealthCheck that there is a browser to drive, an installed one or the one Playwright keeps."""
     first = next(find_browsers(), None) or next(find_browsers(anyio.run(_find_own)), None)
     if first is None:
-        return HealthCheck(
-            "browser", False, "no Chrome, Chromium or Edge; `ctxfold browse` will try to provide one", name_fix()
-        )
+        missing = "no Chrome, Chromium or Edge; `ctxfold browse` will try to provide one"
+        return HealthCheck("browser", False, missing, name_fix())
     rights = "; run as root, so without its sandbox" if is_root() else ""
     return HealthCheck("browser", True, f"{first}{rights}", "")
 
@@ -291,12 +289,6 @@ def proxy_settings(proxy: str | None) -> ProxySettings | None:
     return ProxySettings(server=proxy, bypass="<-loopback>") if proxy else None
 
 
-def check_executable(path: Path) -> None:
-    """Raise BrowserMissing unless `path` is a file."""
-    if not path.is_file():
-        raise BrowserMissing(f"no browser at {str(path)!r}; give the path of a Chrome, Chromium or Edge")
-
-
 async def _connect(driver: Playwright, endpoint: str) -> Chromium:
     """Connect to a running browser. Raises BrowserGone: nothing answers at the endpoint."""
     speaks_cdp = endpoint.startswith(("http://", "https://")) or "/devtools/" in endpoint
@@ -313,7 +305,8 @@ async def _launch(driver: Playwright, plan: LaunchPlan, folder: Path, report: Re
     """Start the given browser, else the first on this machine that starts, else one that is installed now."""
     own = Path(driver.chromium.executable_path)
     if plan.executable is not None:
-        check_executable(plan.executable)
+        if not plan.executable.is_file():
+            raise BrowserMissing(f"no browser at {str(plan.executable)!r}; give the path of a Chrome, Chromium or Edge")
         return await _start_at(driver, plan.executable, plan, folder, report), plan.executable
     failed = False
     for path in find_browsers(own):

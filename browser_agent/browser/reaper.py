@@ -19,6 +19,7 @@ GRACE = 1.5
 
 _SWEEP = 2.0
 """Seconds in which folders are removed again and again: processes that are ending still write to them."""
+_PROFILE = "--user-data-dir="
 _TICK = 0.05
 """Seconds between two looks at processes and folders that should go."""
 _OF_WINDOWS = 'Get-CimInstance Win32_Process | ForEach-Object { "$($_.ProcessId) $($_.CommandLine)" }'
@@ -41,42 +42,35 @@ class Reaper:
             env=dict(environment),
         )
 
-    def tell(self, kind: Literal["folder", "mark"], value: str) -> None:
-        """Have the child remove a folder, or end the processes with `value` at the end of an argument."""
-        self._write({kind: value})
+    def tell(self, kind: Literal["folder", "mark", "now"], value: str = "") -> None:
+        """Have the child remove a folder, end the processes with `value` at the end of an argument, or begin at once
+        when the pipe closes.
+        """
+        stdin = self._child.stdin
+        if stdin is None or stdin.closed:
+            return
+        with contextlib.suppress(OSError):  # the reaper died; closing the browser still cleans up
+            stdin.write(json.dumps({kind: value}).encode() + b"\n")
+            stdin.flush()
 
     def reap(self, timeout: float = GRACE + _SWEEP + 1.0) -> None:
         """Have the work done now, and wait for it. The reaper can be used once."""
-        self._write({"now": True})
-        stdin = self._child.stdin
-        if stdin is not None:
-            with contextlib.suppress(OSError):
-                stdin.close()
+        self.tell("now")
+        with contextlib.suppress(OSError):
+            if self._child.stdin is not None:
+                self._child.stdin.close()
         try:
             self._child.wait(timeout)
         except subprocess.TimeoutExpired:
             self._child.kill()
             self._child.wait()
 
-    def _write(self, order: dict[str, object]) -> None:
-        """Send an order to the child."""
-        stdin = self._child.stdin
-        if stdin is None or stdin.closed:
-            return
-        with contextlib.suppress(OSError):  # the reaper died; closing the browser still cleans up
-            stdin.write(json.dumps(order).encode() + b"\n")
-            stdin.flush()
-
 
 def _main() -> None:
     """Listen until the pipe closes, then clean up."""
-    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
-        number = getattr(signal, name, None)
-        if number is not None:
-            signal.signal(number, signal.SIG_IGN)
-    folders: list[str] = []
-    marks: list[str] = []
-    grace = GRACE
+    for name in {"SIGINT", "SIGTERM", "SIGHUP"} & {*dir(signal)}:
+        signal.signal(getattr(signal, name), signal.SIG_IGN)
+    folders, marks, grace = list[str](), list[str](), GRACE
     for line in sys.stdin.buffer:
         order = json.loads(line)
         if "folder" in order:
@@ -96,10 +90,12 @@ def _main() -> None:
 
 def find_marked(marks: Iterable[str]) -> dict[int, str]:
     """Return the processes with an argument that ends with one of `marks`, and the profile folder each was given."""
-    wanted = tuple(marks)
-    marked = [(pid, arguments) for pid, arguments in _list_processes() if any(a.endswith(wanted) for a in arguments)]
-    profiles = ((pid, (a.partition("=")[2] for a in args if a.startswith("--user-data-dir="))) for pid, args in marked)
-    return {pid: next(named, "") for pid, named in profiles}
+    wanted, marked = tuple(marks), dict[int, str]()
+    for pid, arguments in _list_processes():
+        if any(argument.endswith(wanted) for argument in arguments):
+            profiles = (argument.partition("=")[2] for argument in arguments if argument.startswith(_PROFILE))
+            marked[pid] = next(profiles, "")
+    return marked
 
 
 def _list_processes() -> Iterable[tuple[int, list[str]]]:

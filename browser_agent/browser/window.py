@@ -233,11 +233,9 @@ class Window:
         await self.events.until(lambda: not self._opening, seconds)
         self._opening = False
 
-    async def open_tab(self) -> Page:
+    async def open_tab(self) -> None:
         """Open an empty tab and turn to it."""
-        page = await self._context.new_page()
-        self.turn_to(page)
-        return page
+        self.turn_to(await self._context.new_page())
 
     async def run(self, work: Coroutine[Any, Any, T], seconds: float) -> T:
         """Run `work` on the page, unless a dialog opens, the page is lost, or `seconds` pass.
@@ -301,8 +299,8 @@ class Window:
 
     async def answer_dialog(self, accept: bool, text: str | None) -> bool:
         """Answer the open dialog, and return whether one was open."""
-        dialog, self.dialog = self.dialog, None
-        self._dialog_opened.clear()
+        dialog = self.dialog
+        self.forget_dialog()
         if dialog is None:
             return False
         self.answered += 1

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Coroutine, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import anyio
 import click
@@ -21,15 +21,12 @@ from browser_agent.agent.result import RunResult, Safety
 from browser_agent.agent.settings import BrowserChoice, Keeping, RunLimits, Watching, make_session_name
 from browser_agent.cli.live import Live, print_result, wrap_lines
 from browser_agent.cli.request import read_schema, read_secret, resume_command
+from browser_agent.network.effects import Confirm
 from browser_agent.network.secrets import Secrets
 from ctxfold.cli.options import budget_option, choose_model, fold_at_option, json_option, micro_option, store_option
 from ctxfold.config import EXPLORER, child_environment
 from ctxfold.errors import InputError, PageUnreachable
 from ctxfold.models import helpers, load
-
-if TYPE_CHECKING:
-    from browser_agent.network.effects import Confirm
-
 
 _file = click.Path(dir_okay=False, path_type=Path)
 
@@ -121,9 +118,8 @@ def browse(
     if model is not None:
         load(model)  # an unknown name, or one without its key, is reported before its cost limit
     live = Live(quiet=as_json)
-    ask = live.ask if sys.stdin.isatty() else None
     given = tuple(read_secret(secret, start_url) for secret in secrets)
-    safety = Safety(allow, given, confirm, ask, trust=trust)
+    safety = Safety(allow, given, confirm, live.ask if sys.stdin.isatty() else None, trust=trust)
     helping = helpers(folder_model)
     decides, shape = choose_model(model, max_cost, helping), None if schema is None else read_schema(schema)
     session = session or make_session_name(Secrets(safety.secrets).scrub(task))
@@ -133,8 +129,7 @@ def browse(
     agent = BrowserAgent(decides.model, budget, limits, choice, keeping, safety)
     if decides.dollars is not None:
         live.report(f"it costs at most ${decides.dollars:.2f} (--max-cost)")
-    watching = Watching(step=live.step, report=live.report)
-    run = agent.run(task, start_url, watching, shape)
+    run = agent.run(task, start_url, Watching(live.step, live.report), shape)
     return carry_out(agent, run, live, resume_command(session, decides.model, start_url))
 
 

@@ -126,16 +126,11 @@ def _print_passages(passages: Sequence[Source]) -> None:
 
 
 def _print_cost(result: RunResult) -> None:
-    usage = result.usage
+    usage, whole = result.usage, f"unfolded, the history would take {result.usage.unfolded_tokens:,}"
+    steps, pages = counted(result.steps, "step"), counted(usage.pages, "page")
     lines = [
-        (
-            f"{counted(result.steps, 'step')} decided by {result.decider}; {counted(usage.pages, 'page')} "
-            f"in {usage.seconds:.1f} s"
-        ),
-        (
-            f"largest view {usage.peak_view_tokens:,} of {usage.budget:,} tokens; "
-            f"unfolded, the history would take {usage.unfolded_tokens:,}"
-        ),
+        f"{steps} decided by {result.decider}; {pages} in {usage.seconds:.1f} s",
+        f"largest view {usage.peak_view_tokens:,} of {usage.budget:,} tokens; {whole}",
     ]
     if usage.input_tokens:
         price = "at no price on file" if usage.dollars is None else f"${usage.dollars:.4f}"
@@ -160,6 +155,4 @@ def wrap_lines(text: str, indent: str = "", *, err: bool = False) -> str:
     if not (sys.stderr if err else sys.stdout).isatty():
         return "\n".join(indent + line for line in plain)
     width = max(LEAST_WIDTH, Console().width) - 1
-    return "\n".join(
-        click.wrap_text(line, width, initial_indent=indent, subsequent_indent=indent) if line else "" for line in plain
-    )
+    return "\n".join(click.wrap_text(line, width, indent, indent) if line else "" for line in plain)

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from typing import Protocol, Self
 from urllib.parse import parse_qsl, urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from browser_agent.actions import Action, PageAction, Terminal, is_ref
-from browser_agent.observation import Observation
+from browser_agent.observation import FrozenModel, Observation
 from ctxfold.decisions.fold import FoldDirective
 from ctxfold.decisions.register import ItemWritten
 from ctxfold.errors import InputError
@@ -25,22 +25,18 @@ MOST_ACTIONS = 8
 """The most actions one decision may hold."""
 
 
-class LinesToRecall(BaseModel):
+class LinesToRecall(FrozenModel):
     """Lines of the log to see again."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     ref: str = Field(description="As s12.2:40-80; s12 alone is what that step found.")
     why: str = Field(default="", max_length=200)
 
 
-class Decision(BaseModel):
+class Decision(FrozenModel):
     """One step: why, what to fold of earlier steps, what to do now, and what changed in the to-do.
 
     The shape is that of AgentFold (arXiv 2510.24699), section 3: reasoning, a directive to fold, an action.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     thought: str = Field(min_length=1, description="Why, in one or two sentences: what is known and what is missing.")
     fold: FoldDirective | None = Field(
@@ -277,7 +273,6 @@ class Decider(Protocol):
     @property
     def name(self) -> str:
         """The name by which it was chosen."""
-        ...
 
     async def decide(self, situation: Situation) -> DecidedStep:
         """Decide one step.
@@ -285,8 +280,6 @@ class Decider(Protocol):
         Raises:
             ModelError: a model could not be asked.
         """
-        ...
 
     def candidates(self) -> tuple[Source, ...]:
         """Return the passages that fit the task best so far, at most three, for a run that is cut short."""
-        ...

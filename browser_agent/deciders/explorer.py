@@ -15,13 +15,13 @@ from anyio import to_thread
 from browser_agent.actions import Answer, GiveUp, Navigate, Terminal
 from browser_agent.deciders import DecidedStep, Decision, Situation, Source, trim_address
 from browser_agent.observation import Observation, SearchBox, SiteIndex
+from ctxfold.config import EXPLORER
 from ctxfold.decisions.fold import FoldDirective
 from ctxfold.select.score import BM25
 from ctxfold.text.sentences import lines, sentences
 from ctxfold.text.words import counted, query_weights, words
 from ctxfold.tokens import rarity
 
-NAME = "explorer"
 MOST_LOADS = 20
 """The most pages one question may cost, searches included."""
 MOST_WORDS = 80
@@ -247,7 +247,7 @@ class Explorer:
         needs_model: the answer has a JSON schema, which the explorer cannot fill: it gives up with the best passages.
     """
 
-    name = NAME
+    name = EXPLORER
 
     def __init__(self, task: str, pages: Sequence[Observation] = (), *, needs_model: bool = False) -> None:
         self._question = Question.read(task)
@@ -280,10 +280,10 @@ class Explorer:
         if following is not None:
             why, url = following
             decision = Decision(thought=why, fold=fold, actions=(Navigate(kind="navigate", url=url),))
-            return DecidedStep(decision, NAME, "embedded")
+            return DecidedStep(decision, EXPLORER, "embedded")
         thought, end = self._choose_end()
         decision = Decision(thought=thought, fold=fold, actions=(end,))
-        return DecidedStep(decision, NAME, "embedded", candidates=self.candidates())
+        return DecidedStep(decision, EXPLORER, "embedded", candidates=self.candidates())
 
     def _read_page(self, page: Observation) -> str:
         """Take a page in. Returns a summary of the step that opened it."""

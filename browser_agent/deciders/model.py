@@ -19,6 +19,7 @@ from referencing.exceptions import Unresolvable
 from browser_agent.actions import Answer, ExtractValues, GiveUp, Ref, WaitFor
 from browser_agent.deciders import DecidedStep, Decider, Decision, Evidence, Situation, Source
 from browser_agent.network.secrets import Secrets
+from browser_agent.prompts import PROMPTS
 from ctxfold.decisions.reply import parse
 from ctxfold.errors import InputError, InvalidReply
 from ctxfold.models import Model, Reply, Request, Tool, Usage, ask
@@ -78,7 +79,6 @@ def _describe_fault(error: ValidationError | SchemaError, root: str) -> str:
     return f"{where}: {message if len(message) <= _LONGEST else f'{message[: _LONGEST - 1]}…'}"
 
 
-_PROMPTS = "browser_agent.prompts"
 _REF = TypeAdapter(Ref).json_schema()["description"]
 
 _CHECKED = ("min", "max", "exclusive", "pattern", "examples", "additionalProperties", "discriminator")
@@ -87,7 +87,7 @@ _CHECKED = ("min", "max", "exclusive", "pattern", "examples", "additionalPropert
 
 def decide_tool() -> Tool:
     """Return the tool `decide`: a decision by its JSON schema."""
-    tool = Tool.deciding(Decision, prompt("decide", _PROMPTS))
+    tool = Tool.deciding(Decision, prompt("decide", PROMPTS))
     given = {key: value for key, value in tool.schema.items() if key not in ("$defs", "description")}
     return Tool(tool.name, tool.description, {"type": "object", **_trim_schema(given, tool.schema["$defs"])})
 
@@ -151,9 +151,9 @@ class ModelDecider:
         self._evidence = evidence
         self._explorer = explorer
         self._tool = decide_tool()
-        named = [prompt("secret", _PROMPTS, name=one.placeholder, domain=one.domain) for one in secrets.all]
-        wanted = [prompt("schema", _PROMPTS, schema=shape)] if shape is not None else []
-        self._system = "\n".join([prompt("system", _PROMPTS), *named, *wanted])
+        named = [prompt("secret", PROMPTS, name=one.placeholder, domain=one.domain) for one in secrets.all]
+        wanted = [prompt("schema", PROMPTS, schema=shape)] if shape is not None else []
+        self._system = "\n".join([prompt("system", PROMPTS), *named, *wanted])
         self._shape = shape
         self._in_words = False
         self._missed = 0
@@ -170,9 +170,6 @@ class ModelDecider:
             spent.append(reply.usage)
             self._in_words |= bool(reply.words)
 
-        def words(reply: str) -> Mapping[str, Any]:
-            return self._read_words(reply, situation)
-
         closing = {"role": "user", "content": [{"type": "text", "text": situation.now}]}
         request = Request(
             system=self._write_system(),
@@ -186,7 +183,7 @@ class ModelDecider:
                 request,
                 lambda given: self._check(given, situation),
                 note_reply,
-                words,
+                lambda reply: self._read_words(reply, situation),
                 lambda written, why: wrong.append((written, why)),
             )
         except InvalidReply as refused:
@@ -204,7 +201,7 @@ class ModelDecider:
         if self._missed >= MISSED or not isinstance(decided.decision.end, GiveUp):
             return decided
         wait = WaitFor(kind="wait_for", event="quiet", seconds=1)
-        again = Decision(thought=prompt("ask_again", _PROMPTS), actions=(wait,))
+        again = Decision(thought=prompt("ask_again", PROMPTS), actions=(wait,))
         return replace(decided, decision=again, candidates=())
 
     def candidates(self) -> tuple[Source, ...]:
@@ -216,7 +213,7 @@ class ModelDecider:
         if not self._in_words:
             return self._system
         schema = json.dumps(self._tool.schema, ensure_ascii=False)
-        return "\n".join([self._system, prompt("in_words", _PROMPTS, tool=self._tool.name, schema=schema)])
+        return "\n".join([self._system, prompt("in_words", PROMPTS, tool=self._tool.name, schema=schema)])
 
     def _read_words(self, reply: str, situation: Situation) -> Mapping[str, Any]:
         """Return the arguments of a reply in words. Raises InputError: no arguments, or no valid fold."""

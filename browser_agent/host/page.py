@@ -18,6 +18,7 @@ from browser_agent.browser.browser import Browser
 from browser_agent.browser.window import Window
 from browser_agent.network.effects import Ask, Asked
 from browser_agent.network.secrets import Secrets
+from browser_agent.prompts import PROMPTS
 from ctxfold import Session
 from ctxfold.errors import InputError, Refused
 from ctxfold.models import Model, Roles
@@ -40,11 +41,8 @@ PATIENCE = 15.0
 MOST_ACTIONS = 20
 """Most actions of one call."""
 
-_ACTIONS: TypeAdapter[tuple[PageAction, ...]] = TypeAdapter(
-    tuple[Annotated[PageAction, Field(discriminator="kind")], ...]
-)
+ACTIONS = TypeAdapter[tuple[PageAction, ...]](tuple[Annotated[PageAction, Field(discriminator="kind")], ...])
 
-_PROMPTS = "browser_agent.prompts"
 
 _UNSETTLED = frozenset({"timed_out", "page_recovered"})
 """After these outcomes a repeated call is allowed: the first may have changed nothing."""
@@ -80,7 +78,7 @@ def make_act(actions: Sequence[Mapping[str, Any]], why: str, need: str, found: s
     """
     if not 1 <= len(actions) <= MOST_ACTIONS:
         raise InputError(f"give 1 to {MOST_ACTIONS} actions, not {len(actions)}")
-    acts = _ACTIONS.validate_python(list(actions))
+    acts = ACTIONS.validate_python(list(actions))
     waits = sum(action.seconds for action in acts if isinstance(action, WaitFor))
     if waits > WAITS:
         raise InputError(f"these wait {waits:g} s in all, and one call may wait {WAITS:g}; wait again in the next")
@@ -117,20 +115,13 @@ def make_reading(
     return PageCall(actions, "", need, found, budget or BUDGET)
 
 
-_ONCE = "the user is asked once a call, so ask for that in the next"
-
-
-def _make_future() -> asyncio.Future[Any]:
-    return asyncio.get_running_loop().create_future()
-
-
 @dataclass(slots=True, eq=False)
 class _Act:
     """A running call and its question to the user; a second question in the same call counts as a no."""
 
     call: PageCall
-    question: asyncio.Future[Asked] = field(default_factory=_make_future)
-    answer: asyncio.Future[bool] = field(default_factory=_make_future)
+    question: asyncio.Future[Asked] = field(default_factory=asyncio.Future)
+    answer: asyncio.Future[bool] = field(default_factory=asyncio.Future)
     asked_again: bool = False
     work: asyncio.Task[DrivenStep] = field(init=False)
 
@@ -201,7 +192,7 @@ class Page:
         done = await act.work
         if not (act.asked_again and agreed):
             return done
-        message = f"{done.outcome.message}; {_ONCE}"
+        message = f"{done.outcome.message}; the user is asked once a call, so ask for that in the next"
         return replace(done, outcome=done.outcome.model_copy(update={"message": message}))
 
     async def _do(self, lease: SessionLease, call: PageCall, ask: Ask | None) -> DrivenStep:
@@ -231,4 +222,4 @@ class Page:
         """Return why repeated actions are refused; empty when they are allowed, as those that only read always are."""
         if all(isinstance(action, Find | Read | ExtractValues) for action in actions):
             return ""
-        return prompt("notice_tried", _PROMPTS) if self._driver.judge_try(actions) != "go" else ""
+        return prompt("notice_tried", PROMPTS) if self._driver.judge_try(actions) != "go" else ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from collections.abc import Coroutine
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from ipaddress import ip_address
@@ -20,7 +20,7 @@ from browser_agent.agent.steps import DrivenStep
 from browser_agent.browser.limits import Folders
 from browser_agent.host.page import BUDGET, Page, PageCall
 from browser_agent.network.effects import Asked
-from browser_agent.network.egress import Egress, is_link_local, is_public, origin_of
+from browser_agent.network.egress import Egress, Origin, is_link_local, is_public, is_subdomain, origin_of
 from browser_agent.network.secrets import Secrets
 from ctxfold.errors import BrowserGone, InputError, PageUnreachable, Refused, UnknownPage
 from ctxfold.models import Model, Roles
@@ -35,8 +35,6 @@ from ctxfold.models.deciders.loop import SessionLease
 
 Word = Literal["open", "permit", "ask"]
 """`open` an address; `permit` its private origin and open it; `ask` a person first."""
-
-Origin = tuple[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,13 +85,9 @@ class Reach:
 
 def _is_private(host: str) -> bool:
     """Return whether a host name or address is private."""
-    if host == "localhost" or host.endswith(".localhost"):
-        return True
-    try:
-        ip_address(host)
-    except ValueError:
-        return False
-    return not is_public(host)
+    with suppress(ValueError):
+        return is_subdomain(host, "localhost") or not is_public(str(ip_address(host)))
+    return False
 
 
 MOST = 16
@@ -149,30 +143,29 @@ class Pages:
             return None
         return Asked("open an address in this machine or its network", url)
 
-    def admit(self, url: str, agreed: Asked | None) -> bool:
-        """Check that an address may be opened, and remember a yes. Returns whether its private origin must be
-        permitted.
+    def admit(self, url: str, agreed: bool) -> bool:
+        """Check that an address may be opened, and remember a yes to `asks_to_open`. Returns whether its private origin
+        must be permitted.
 
         Raises:
             InputError: not a web address.
             Refused: a host may not open it, or nobody agreed.
         """
-        asked = self.asks_to_open(url)
-        if asked is not None and (agreed is None or origin_of(agreed.url) != origin_of(url)):
+        word = self._reach.judge(url)
+        if word == "ask" and not agreed:
             raise Refused(
                 "a page of the open internet was shown, so a private address needs the user's yes, and there was none; "
                 "they can allow it with --allow HOST:PORT and restart"
             )
-        private = self._reach.judge(url) != "open"
-        self._reach = self._reach.with_agreed(url) if private else self._reach
-        return private
+        self._reach = self._reach if word == "open" else self._reach.with_agreed(url)
+        return word != "open"
 
     def note_shown(self, url: str) -> None:
         """Note that a page at `url` was shown, here or in a run."""
         self._reach = self._reach.after_showing(url)
 
     async def open(
-        self, session: str, lease: SessionLease, url: str, need: str, found: str, agreed: Asked | None = None
+        self, session: str, lease: SessionLease, url: str, need: str, found: str, agreed: bool = False
     ) -> DrivenStep:
         """Open an address in the session's page, which is made if needed.
 
@@ -201,7 +194,7 @@ class Pages:
         """
         first = call.actions[0] if call.actions else None
         if session not in self._live and isinstance(first, Navigate) and self.asks_to_open(first.url) is None:
-            page = await self._page_at(session, lease, first.url, None)
+            page = await self._page_at(session, lease, first.url, False)
         else:
             page = self._get_page(session)
         self._touch(session)
@@ -241,7 +234,7 @@ class Pages:
             )
         return page
 
-    async def _page_at(self, session: str, lease: SessionLease, url: str, agreed: Asked | None) -> Page:
+    async def _page_at(self, session: str, lease: SessionLease, url: str, agreed: bool) -> Page:
         """Return the session's page, or a new one, that may open an address. A long start goes on after the call has
         returned.
 

@@ -18,7 +18,6 @@ from browser_agent.agent.result import RunResult, Status, StepTaken
 from browser_agent.agent.settings import Keeping, RunLimits, Watching
 from browser_agent.agent.steps import forget_typed
 from browser_agent.host.pages import Means, Pages
-from browser_agent.network.effects import Asked
 from browser_agent.network.secrets import Secrets
 from browser_agent.observation.inline import clean, cut
 from ctxfold import Session
@@ -104,7 +103,7 @@ class Runs:
         self._ending: set[asyncio.Task[None]] = set()
 
     async def browse(
-        self, session: str, lease: SessionLease, task: str, start_url: str, agreed: Asked | None, report: Progress
+        self, session: str, lease: SessionLease, task: str, start_url: str, agreed: bool, report: Progress
     ) -> RunStatus:
         """Begin a run and wait for it a while. Cancelling the call cancels the run.
 
@@ -113,7 +112,7 @@ class Runs:
             lease: runs work on it.
             task: the task of the run.
             start_url: the page to begin on; empty when a model finds its own.
-            agreed: the question on that page which the user said yes to.
+            agreed: whether the user said yes to a question on that page.
             report: called with the state of the run as it changes.
 
         Raises:
@@ -153,9 +152,7 @@ class Runs:
         if left:
             await asyncio.wait(left, timeout=_LAST)
 
-    async def _begin(
-        self, session: str, lease: SessionLease, task: str, start_url: str | None, agreed: Asked | None
-    ) -> _Run:
+    async def _begin(self, session: str, lease: SessionLease, task: str, start_url: str | None, agreed: bool) -> _Run:
         means = self._means
         task = Secrets(means.safety.secrets).scrub(task.strip())
         if not task:
@@ -168,9 +165,8 @@ class Runs:
             self._pages.admit(start_url, agreed)
         name = f"{session[:_NAME]}-{secrets.token_hex(8)}"
         asked = {"task": task, "session": name, **({"start_url": start_url} if start_url else {})}
-        step = await lease(
-            lambda handle: handle.record_step("", calls=[{"name": "browse", "args": asked, "id": name}]).step
-        )
+        call = {"name": "browse", "args": asked, "id": name}
+        step = await lease(lambda handle: handle.record_step("", calls=[call]).step)
         keeping, safety = Keeping(name, self._store, folder=means.folder), replace(means.safety, trust_start=False)
         agent = BrowserAgent(self._model, limits=self._limits, browser=means.choice, keeping=keeping, safety=safety)
         run = self._runs[name] = _Run(RunStatus(name), agent)
@@ -236,9 +232,6 @@ def describe_ending(status: RunStatus) -> str:
     if result is None:
         error = f": {status.error}" if isinstance(status.error, CtxfoldError) else ""
         return f"{status.status} after {counted(status.steps, 'step')}{error}"
-    lines = [result.answer or f"{result.status}: {result.reason}"]
-    lines += [
-        f"“{source.quote}” ({source.url} {source.ref} in {result.session})"
-        for source in result.sources or result.candidates
-    ]
-    return "\n".join(lines)
+    passages = result.sources or result.candidates
+    quotes = [f"“{passage.quote}” ({passage.url} {passage.ref} in {result.session})" for passage in passages]
+    return "\n".join([result.answer or f"{result.status}: {result.reason}", *quotes])

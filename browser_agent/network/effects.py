@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import parse_qsl, urlsplit
 
-from browser_agent.network.egress import Listed, is_listed, origin_of
+from browser_agent.network.egress import Listed, Origin, is_listed, origin_of
+from ctxfold.text.json import parse_object
 from ctxfold.text.words import counted
-
-Origin = tuple[str, int]
 
 Confirm = Literal["auto", "always", "never"]
 """When a person is asked before a page sends something: if a model acts on a page no person named, always, never."""
@@ -144,11 +142,8 @@ def judge(request: PageRequest, cause: Cause) -> Effect | None:
 def _acts_by_address(url: str) -> bool:
     """Return whether a whole part of an address is a word that acts: `/items/3/delete`, `?do=delete`."""
     parts = urlsplit(url)
-    words = [
-        *parts.path.split("/"),
-        *(word for pair in parse_qsl(parts.query, keep_blank_values=True) for word in pair),
-    ]
-    return any(_ACTS.fullmatch(word) for word in words)
+    asked = [word for pair in parse_qsl(parts.query, keep_blank_values=True) for word in pair]
+    return any(map(_ACTS.fullmatch, [*parts.path.split("/"), *asked]))
 
 
 def _weigh(request: PageRequest) -> str:
@@ -162,18 +157,8 @@ def _weigh(request: PageRequest) -> str:
     elif request.form.startswith("multipart/form-data"):
         fields = len(_FIELD.findall(body))
     elif request.form.startswith("application/json"):
-        fields = _count_keys(body)
-    number, unit = (fields, "field") if fields else (len(body), "character")
-    return f"{counted(number, unit)}"
-
-
-def _count_keys(body: str) -> int:
-    """Return how many fields a JSON object has; 0 for anything else."""
-    try:
-        value = json.loads(body)
-    except (ValueError, RecursionError):
-        return 0
-    return len(value) if isinstance(value, dict) else 0
+        fields = len(parse_object(body))
+    return counted(fields, "field") if fields else counted(len(body), "character")
 
 
 def _site(origin: Origin | None) -> str:

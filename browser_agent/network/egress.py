@@ -18,6 +18,9 @@ from ctxfold.errors import InputError
 Verdict = Literal["allowed", "domain", "private"]
 """Allowed, or why not: the domain is not on the list, or the address is not public."""
 
+Origin = tuple[str, int]
+"""A host and its port."""
+
 Listed = tuple[str, int | None]
 """A domain that was listed, with one port or all of them."""
 
@@ -48,15 +51,12 @@ class Egress:
     """
 
     domains: tuple[Listed, ...] = ()
-    origins: tuple[tuple[str, int], ...] = ()
+    origins: tuple[Origin, ...] = ()
 
     @classmethod
-    def of(cls, allow: tuple[str, ...] = (), start_url: str | None = None) -> Egress:
-        """Return the rule for domains as a person gives them, and a start address. Raises InputError:
-        one is invalid.
-        """
-        rule = cls(domains=tuple(read_domain(text) for text in allow))
-        return rule if start_url is None else rule.with_origin(start_url)
+    def of(cls, allow: tuple[str, ...] = ()) -> Egress:
+        """Return the rule for domains as a person gives them. Raises InputError: one is invalid."""
+        return cls(domains=tuple(read_domain(text) for text in allow))
 
     def with_origin(self, url: str) -> Egress:
         """Return this rule, with the origin of `url` allowed, private or not. Raises InputError: not a web address."""
@@ -83,7 +83,7 @@ class Egress:
         return "allowed" if is_listed_itself else "private"
 
 
-def origin_of(url: str) -> tuple[str, int] | None:
+def origin_of(url: str) -> Origin | None:
     """Return the host and port of a web address; None for anything else."""
     try:
         parts = urlsplit(url)
@@ -284,11 +284,10 @@ class FilterProxy:
 async def _resolve(host: str, port: int) -> tuple[str, ...]:
     """Return the addresses of a host name; none if it has none or does not resolve in time."""
     loop = asyncio.get_running_loop()
-    try:
+    with suppress(OSError, TimeoutError, UnicodeError):
         entries = await asyncio.wait_for(loop.getaddrinfo(host, port, type=socket.SOCK_STREAM), _CONNECT_SECONDS)
-    except (OSError, TimeoutError, UnicodeError):
-        return ()
-    return tuple(dict.fromkeys(str(entry[4][0]) for entry in entries))
+        return tuple(dict.fromkeys(str(entry[4][0]) for entry in entries))
+    return ()
 
 
 def _parse(raw: bytes) -> _Head:

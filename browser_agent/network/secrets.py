@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from ipaddress import ip_address
 from typing import NamedTuple
@@ -14,7 +15,6 @@ from ctxfold.errors import InputError
 from ctxfold.text.secrets import Copies, Copy, Readings
 
 _PLACEHOLDER = re.compile(r"<secret:([A-Za-z][A-Za-z0-9_-]{0,63})>")
-_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
 _LEAST = 4
 _REST = "•"
 """Replaces the other parts of a value that was spread over several elements."""
@@ -33,7 +33,7 @@ class Secret:
     domain: str
 
     def __post_init__(self) -> None:
-        if not _NAME.fullmatch(self.name):
+        if not _PLACEHOLDER.fullmatch(self.placeholder):
             raise InputError(f"{self.name!r} cannot name a secret; use letters, digits, - and _")
         if len(self.value) < _LEAST:
             raise InputError(
@@ -203,9 +203,6 @@ def _name_origin(url: str) -> str:
 
 def _is_loopback(host: str) -> bool:
     """Return whether a host is this machine."""
-    if host == "localhost" or host.endswith(".localhost"):
-        return True
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False
+    with suppress(ValueError):
+        return is_subdomain(host, "localhost") or ip_address(host).is_loopback
+    return False

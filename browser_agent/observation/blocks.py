@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import groupby
+from itertools import groupby, takewhile
 from typing import NamedTuple
 
 from browser_agent.observation import PageSection
@@ -35,7 +35,6 @@ class Group:
 
     id: int
     kind: str
-    name: str
     ref: str | None
 
 
@@ -105,7 +104,7 @@ class _Writer:
 
     def group(self, node: Node, kind: str) -> Group:
         self.groups += 1
-        return Group(self.groups, kind, node.name, node.ref)
+        return Group(self.groups, kind, node.ref)
 
 
 def blocks(root: Node) -> tuple[Block, ...]:
@@ -127,12 +126,11 @@ def blocks_under(blocks: Sequence[Block], ref: str | None) -> tuple[Block, ...]:
     if start is None:
         return ()
     head = blocks[start]
-    ends = (
-        at
-        for at in range(start + 1, len(blocks))
-        if blocks[at].region != head.region or 0 < blocks[at].level <= head.level
-    )
-    return tuple(blocks[start : next(ends, len(blocks))])
+
+    def is_under(block: Block) -> bool:
+        return block.region == head.region and not 0 < block.level <= head.level
+
+    return (head, *takewhile(is_under, blocks[start + 1 :]))
 
 
 def _bare(node: Node) -> Node:
@@ -143,18 +141,18 @@ def _bare(node: Node) -> Node:
 def _flow(writer: _Writer, nodes: Sequence[Node], place: _Place, ref: str | None = None) -> None:
     """Write `nodes`, joining neighbours that belong in one line. `ref` addresses what holds them."""
     boxes = _are_boxes(nodes)
-    for is_word, run in groupby(nodes, key=lambda node: not (boxes and node.role == "generic") and _is_word(node)):
-        if is_word:
+
+    def is_word(node: Node) -> bool:
+        """Return whether a node may share a line with its neighbours."""
+        return node.role in INLINE and not (boxes and node.role == "generic") and _one_line(node)
+
+    for are_words, run in groupby(nodes, key=is_word):
+        if are_words:
             line = list(run)
             writer.add(line, place, line[0].ref if len(line) == 1 else ref)
         else:
             for node in run:
                 _block(writer, node, place)
-
-
-def _is_word(node: Node) -> bool:
-    """Return whether `node` may share a line with its neighbours."""
-    return node.role in INLINE and _one_line(node)
 
 
 def _are_boxes(nodes: Sequence[Node]) -> bool:
@@ -250,14 +248,11 @@ def _bar(writer: _Writer, items: list[Node], place: _Place, ref: str | None) -> 
 
 def _item(writer: _Writer, node: Node, place: _Place) -> None:
     """Write an item: its own words in one line, then the nodes nested in it."""
-    lead: list[Node] = []
-    rest = list(node.children)
-    while rest and is_inline(rest[0]):
-        lead.append(rest.pop(0))
+    lead = tuple(takewhile(is_inline, node.children))
     own = len(writer.blocks)
-    writer.add([replace(node, children=tuple(lead))], place, node.ref, "- ")
+    writer.add([replace(node, children=lead)], place, node.ref, "- ")
     owner = own if len(writer.blocks) > own else place.owner
-    _flow(writer, rest, place._replace(indent=place.indent + 1, owner=owner), node.ref)
+    _flow(writer, node.children[len(lead) :], place._replace(indent=place.indent + 1, owner=owner), node.ref)
 
 
 # A snapshot has each piece of a line apart, and not whether a space is between them: `queue.` and `Empty` are one name.

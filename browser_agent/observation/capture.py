@@ -160,11 +160,9 @@ async def capture_page(page: Page, status: int | None, seconds: float) -> Captur
         playwright.async_api.Error: the page crashed or was closed.
     """
     async with asyncio.timeout(seconds), mark_listeners(page):
-        structures, yaml = await asyncio.gather(
-            _read_frames(page), page.aria_snapshot(mode="ai", timeout=seconds * 1000)
-        )
-    parts = [part for part in structures if part is not None]
-    own = structures[0] or Structure()
+        answers, yaml = await asyncio.gather(_read_frames(page), page.aria_snapshot(mode="ai", timeout=seconds * 1000))
+    parts = [part for part in answers if part is not None]
+    own = answers[0] or Structure()
     # No fragment of the page's address leads into a frame.
     framed = [part.model_copy(update={"anchor": ""}) for frame in parts if frame is not own for part in frame.sections]
     joined = {name: sum((getattr(part, name) for part in parts), ()) for name in ("hidden", "veiled", "drawn")}
@@ -175,7 +173,7 @@ async def capture_page(page: Page, status: int | None, seconds: float) -> Captur
     await _name_icons(page, lines)
     yaml = "\n".join(lines)
     secrets = [secret for part in parts for secret in part.secrets]
-    yaml = mask_passwords(yaml.encode("utf-8", "replace").decode(), secrets, every_field=len(parts) < len(structures))
+    yaml = mask_passwords(yaml.encode("utf-8", "replace").decode(), secrets, every_field=len(parts) < len(answers))
     return Capture(page.url, status, yaml, structure, await _find_frames(page, lines))
 
 

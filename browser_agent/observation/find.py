@@ -13,6 +13,7 @@ from browser_agent.observation.shorten import (
     LONGEST_HEADING,
     LONGEST_NAME,
     MAIN,
+    cost_of,
     cut_around,
     indent,
     list_some,
@@ -63,7 +64,7 @@ def find(blocks: Sequence[Block], shown_as: Sequence[Block], query: str, budget:
     order = sorted(main, key=lambda hit: (-worths[hit], hit))
     search = _Search(shown_as, query, hits)
     of = f" of {counted(len(hits), 'place')}{about}"
-    room = budget - sum(count(line) + 1 for line in (*intro, of))
+    room = budget - cost_of((*intro, of))
     places = search.choose(order, room)
     if not places.issuperset(hits):
         places = search.choose(order, room - min(_REST, room // _REST_SHARE))

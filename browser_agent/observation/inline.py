@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import urljoin
@@ -57,10 +58,9 @@ def trim_torn_ref(text: str) -> str:
 
 def resolve_url(base: str, url: str) -> str:
     """`url` as an absolute address; empty for none."""
-    try:
+    with suppress(ValueError):  # such as a bracket that opens no address
         return urljoin(base, url) if url else ""
-    except ValueError:  # such as a bracket that opens no address
-        return url
+    return url
 
 
 FIELDS = frozenset({"textbox", "searchbox", "spinbutton", "slider", "combobox", "listbox"})
@@ -173,9 +173,8 @@ class _LineWriter:
                 words = label(node) or (f"({url})" if url else "(link)")
                 return self._with_inner_controls(f"{words}{self._mark(node)}{_states(node)}", node)
             case "img" | "image":
-                return (
-                    f"(image: {label(node)}){self._mark(node)}" if node.name else self._mark(node) or self._inside(node)
-                )
+                mark = self._mark(node)
+                return f"(image: {label(node)}){mark}" if node.name else mark or self._inside(node)
             case "row":
                 cells = (self._inside(cell) or clean(cell.name) for cell in node.children)
                 return self._add_mark(node, " | ".join(cells) or clean(node.text))

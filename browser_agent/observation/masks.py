@@ -7,7 +7,7 @@ import re
 from collections.abc import Awaitable, Sequence
 from typing import Any
 
-from playwright.async_api import ElementHandle, Error, Frame, Locator, Page
+from playwright.async_api import ElementHandle, Error, Locator, Page
 
 from ctxfold.log.page import split, unquote
 
@@ -85,34 +85,27 @@ def _squeeze(text: str) -> str:
     return " ".join(text.split())
 
 
-async def is_password(field: Locator | ElementHandle, seconds: float) -> bool:
-    """Ask a field whether it holds a password. One that does not say so within `seconds` counts as one.
-
-    Raises:
-        playwright.async_api.Error: the field or its document is gone.
+async def is_password(field: Locator | ElementHandle, seconds: float, *, if_gone: bool = True) -> bool:
+    """Ask a field whether it holds a password. One that does not say so within `seconds` counts as one, and one that is
+    gone as `if_gone`.
     """
-    return await _ask(field.evaluate(IS_PASSWORD), seconds)
+    return await _ask(field.evaluate(IS_PASSWORD), seconds, if_gone)
 
 
 async def has_password_focus(page: Page, seconds: float) -> bool:
     """Return whether keys go into a password field now. A frame that does not say so within `seconds` counts as having
     one.
     """
-
-    async def ask(frame: Frame) -> bool:
-        try:
-            return await _ask(frame.evaluate(_HAS_FOCUS), seconds)
-        except Error:
-            return True
-
-    return any(await asyncio.gather(*map(ask, page.frames)))
+    return any(await asyncio.gather(*(_ask(frame.evaluate(_HAS_FOCUS), seconds) for frame in page.frames)))
 
 
-async def _ask(answer: Awaitable[Any], seconds: float) -> bool:
+async def _ask(answer: Awaitable[Any], seconds: float, if_gone: bool = True) -> bool:
     try:
         return bool(await asyncio.wait_for(answer, seconds))
     except TimeoutError:
         return True
+    except Error:
+        return if_gone
 
 
 def find_covered(page: Page, *, every_field: bool) -> list[Locator]:

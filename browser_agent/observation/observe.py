@@ -39,6 +39,7 @@ from browser_agent.observation.rows import extract, format_extracted
 from browser_agent.observation.shorten import (
     NO_INTEREST,
     Interest,
+    cost_of,
     describe_changes,
     find_own,
     indent,
@@ -154,7 +155,7 @@ def _show(read: _PageRead, view: View | None, interest: Interest) -> _Shown:
         case _:
             shown, is_cut = prune(lines, interest, room, lambda place: whole.page_of(place, own))
             changes = describe_changes(lines, interest.lines) if interest.lines is not None else None
-            if changes is not None and _cost(changes) <= _cost(shown):
+            if changes is not None and cost_of(changes) <= cost_of(shown):
                 return changes, about | {"view": "change"}
             return shown, about | {"is_cut": is_cut}
 
@@ -171,9 +172,7 @@ def _read_tree(capture: Capture) -> tuple[Node, int]:
 
 def find_controls(root: Node, capture: Capture) -> tuple[Mapping[str, Control], tuple[Link, ...]]:
     """Return every element with a ref, and every link. Addresses are absolute, by the frame that the link is in."""
-    refs: dict[str, Control] = {}
-    links: list[Link] = []
-    section = ""
+    refs, links, section = dict[str, Control](), list[Link](), ""
     stack: list[tuple[Node, str, bool]] = [(root, capture.structure.base or capture.url, True)]
     while stack:
         node, base, main = stack.pop()
@@ -243,8 +242,7 @@ def write_heading(capture: Capture, unseen: int) -> str:
 
 def drop_repeats(seen: Sequence[Observation]) -> tuple[str, ...]:
     """Return the texts of observations in order, each without the lines of its heading that the one before has."""
-    texts: list[str] = []
-    known: list[str] = []
+    texts, known = list[str](), list[str]()
     for page in seen:
         heading = page.heading.split("\n")
         fresh = [line for line in heading if not any(other.startswith(line) for other in known)]
@@ -271,10 +269,8 @@ def paginate(blocks: Sequence[Block], budget: int) -> PageParts:
     Returns at least one page. Each block is on one page, or on several if it is larger than a page; no ref is torn.
     """
     room = max(budget, _LEAST)
-    pages: list[tuple[str, ...]] = []
-    starts: list[int] = []
-    lines: list[str] = []
-    spent = 0
+    pages, starts = list[tuple[str, ...]](), list[int]()
+    lines, spent = list[str](), 0
     for number, block in enumerate(blocks):
         text = indent(block, block.text)
         for part in [text] if len(text) < room // 4 else _split_text(text, room - 2):
@@ -315,7 +311,7 @@ def _read(
     if known is not None:
         start, after = (*whole.starts, len(part))[number - 1 : number + 1]
         changes = describe_changes(read.lines, known, part[start : max(start + 1, after)])
-        lines, kind = (changes, "change") if _cost(changes) <= _cost(lines) else (lines, kind)
+        lines, kind = (changes, "change") if cost_of(changes) <= cost_of(lines) else (lines, kind)
     fits = _fit_lines(lines, read.room)
     if len(fits) < len(lines):
         fits = _fit_lines(lines, read.room - _STATUS)
@@ -332,10 +328,6 @@ def _fit_lines(lines: Sequence[str], room: int) -> tuple[str, ...]:
             break
         fits.append(line)
     return tuple(fits)
-
-
-def _cost(lines: Sequence[str]) -> int:
-    return sum(count(line) + 1 for line in lines)
 
 
 def _blocks_of(root: Node, ref: str | None) -> tuple[Block, ...]:

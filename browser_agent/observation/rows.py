@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 from browser_agent.observation import Extracted
 from browser_agent.observation.inline import FIELDS, clean, label, render, resolve_url, terms
+from browser_agent.observation.shorten import cost_of
 from ctxfold.log.page import Node
 from ctxfold.tokens import count
 
@@ -209,7 +210,7 @@ def format_extracted(extracted: Extracted, room: int, page_url: str) -> tuple[st
     names, items = _split_names(extracted.value)
     lines += [json.dumps(names, ensure_ascii=False)] if names else []
     site = "{0.scheme}://{0.netloc}/".format(urlsplit(page_url))
-    spent = sum(count(line) + 1 for line in lines) + count("… 1000 more of 1000: recall the record of this call")
+    spent = cost_of(lines) + count("… 1000 more of 1000: recall the record of this call")
     for place, item in enumerate(items):
         line = json.dumps(item, ensure_ascii=False).replace(f'"{site}', '"/')
         spent += count(line) + 1

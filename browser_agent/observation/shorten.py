@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from types import MappingProxyType
@@ -285,7 +285,7 @@ def _lay_out(blocks: Sequence[Block], texts: Sequence[str], taken: set[int], pag
     for is_taken, run in groupby(range(len(blocks)), key=taken.__contains__):
         places = list(run)
         own = [indent(blocks[place], texts[place]) for place in places]
-        if is_taken or _costs_at_most(own, _GAP):
+        if is_taken or (len(own) < _GAP and cost_of(own) <= _GAP):
             lines += own
         else:
             lines.append(_describe_gap([blocks[place] for place in places], page_of(places[0])))
@@ -293,8 +293,9 @@ def _lay_out(blocks: Sequence[Block], texts: Sequence[str], taken: set[int], pag
     return tuple(lines), is_cut
 
 
-def _costs_at_most(lines: Sequence[str], room: int) -> bool:
-    return len(lines) < room and sum(count(line) + 1 for line in lines) <= room
+def cost_of(lines: Iterable[str]) -> int:
+    """Return the o200k tokens of lines, each with its end."""
+    return sum(count(line) + 1 for line in lines)
 
 
 def _describe_gap(gap: Sequence[Block], page: int) -> str:

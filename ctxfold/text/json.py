@@ -50,6 +50,15 @@ def strictly(text: str, fraction: Callable[[str], Any] | None = None) -> Any | N
         return None
 
 
+def parse_object(text: str | bytes) -> dict[str, Any]:
+    """The JSON object of a text; an empty one for any other text."""
+    try:
+        tree = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    return tree if isinstance(tree, dict) else {}
+
+
 def read_values(text: str) -> list[Any]:
     """The values of a JSON array, or of a text with one value a line; a value of several lines must be the only one.
 
@@ -94,6 +103,19 @@ def plain(given: object) -> Any:
     """An SDK's object as JSON; any other value unchanged."""
     dump = getattr(given, "model_dump", None)
     return dump(mode="json") if callable(dump) else given
+
+
+def map_texts(value: Any, change: Callable[[str], Any]) -> Any:
+    """A JSON value with `change` done to every text in it; keys stay."""
+    match value:
+        case str():
+            return change(value)
+        case dict():
+            return {key: map_texts(item, change) for key, item in value.items()}
+        case list() | tuple():
+            return [map_texts(item, change) for item in value]
+        case _:
+            return value
 
 
 _LONGEST_ID, _LARGEST_ID = 200, 2**31

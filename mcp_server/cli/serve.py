@@ -63,16 +63,9 @@ CAPS = click.Choice(["core", "core,browser"])
 @_option("--max-cost", type=float, metavar="DOLLARS", help="The most a run's model may cost; default: 1 dollar.")
 @_option("--uploads", type=_folder, multiple=True, metavar="FOLDER", help="Files below it may be uploaded.")
 def serve(
-    transport: str,
-    host: str,
-    port: int,
-    token_file: Path | None,
-    allow_host: tuple[str, ...],
-    store: str | None,
-    caps: str,
-    folder_model: str | None,
-    **browsing: Any,
-) -> None:
+    transport: str, host: str, port: int, token_file: Path | None, allow_host: tuple[str, ...], store: str | None,
+    caps: str, folder_model: str | None, **browsing: Any,
+) -> None:  # fmt: skip
     """Serve sessions to an MCP host.
 
     On stdio a host starts this itself; run by hand it waits for JSON-RPC. It ends when stdin closes, on SIGTERM or
@@ -105,6 +98,7 @@ def _read_settings(helping: Roles, given: Mapping[str, Any]) -> BrowsingSettings
     Raises:
         InputError: a malformed domain or secret, an unknown model, or a script that cannot be read.
     """
+    from browser_agent.agent.result import Safety
     from browser_agent.agent.settings import BrowserChoice, RunLimits
     from browser_agent.cli.request import read_secret
     from browser_agent.network.egress import Egress
@@ -113,20 +107,17 @@ def _read_settings(helping: Roles, given: Mapping[str, Any]) -> BrowsingSettings
     from mcp_server.sessions.browsing import BrowsingSettings
 
     Egress.of(given["allow"])
-    Egress.of(given["trust"])
     if given["model"] is not None:
         with suppress(ModelKeyMissing):
             load(given["model"])
     choose_model(given["model"], given["max_cost"], helping, "browse: ")
+    secrets = tuple(read_secret(secret, None) for secret in given["secrets"])
     return BrowsingSettings(
-        given["allow"],
-        tuple(read_secret(secret, None) for secret in given["secrets"]),
-        given["confirm"],
+        Safety(given["allow"], secrets, given["confirm"], trust=given["trust"]),
         BrowserChoice(given["headed"], given["executable"], None, given["storage_state"]),
         given["uploads"],
         given["model"],
         RunLimits(given["max_steps"], dollars=given["max_cost"]),
-        given["trust"],
     )
 
 
@@ -185,14 +176,9 @@ _NAME = 40
 @store_option
 @click.argument("command", nargs=-1, type=click.UNPROCESSED)
 def wrap(
-    budget: int,
-    session: str | None,
-    url: str | None,
-    headers: tuple[str, ...],
-    measure: bool,
-    store: str | None,
+    budget: int, session: str | None, url: str | None, headers: tuple[str, ...], measure: bool, store: str | None,
     command: tuple[str, ...],
-) -> None:
+) -> None:  # fmt: skip
     """Start COMMAND, or connect to the server at a URL, and serve a host as it would.
 
     Its tools, resources, prompts and requests pass as they are. A tool's result above the budget is shortened to

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from ctxfold.errors import InputError
 from ctxfold.messages.files import Transcript
 from ctxfold.messages.hosts import HOSTS, name_conversation, read_hook_call
 from ctxfold.prompts import prompt
+from ctxfold.text.json import map_texts
 from ctxfold.text.secrets import without_keys
 from ctxfold.tokens import MIN_BUDGET, count
 from ctxfold.view.result import LEAST, NOWHERE, ToolResult, shorten_result
@@ -90,11 +91,10 @@ class Conversations:
 
 
 def _identify_store() -> _FileId | None:
-    try:
+    with suppress(OSError):
         status = os.stat(default_store())
-    except OSError:
-        return None
-    return status.st_dev, status.st_ino
+        return status.st_dev, status.st_ino
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +142,9 @@ def answer_event(arguments: list[str], raw: bytes, conversations: Conversations)
                 texts = split_view(session, *forms.parts)
             case "SessionStart" if event.payload.get("prompt_cache_likely_expired") is True and part == 1:
                 session.consolidate()
-                return json.dumps({"systemMessage": _describe_idle(session, event.payload.get("context_tokens"))})
+                tokens = event.payload.get("context_tokens")
+                size = f"{tokens:,} tokens" if isinstance(tokens, int) else "this conversation"
+                return json.dumps({"systemMessage": prompt("hooks/idle", PROMPTS, session=session.name, size=size)})
             case "UserPromptSubmit" if is_view_due:
                 texts = split_view(session, 1, forms.parts[1])
         return json.dumps(forms.add_context(event.name, texts[part - 1])) if part <= len(texts) else ""
@@ -171,27 +173,13 @@ def bound_result(session: Session, call: Call, answer: Any) -> Any | None:
 
 def _list_texts(value: Any) -> list[str]:
     """The texts in a JSON value, in their order."""
-    match value:
-        case str():
-            return [value] if value else []
-        case dict():
-            return [text for item in value.values() for text in _list_texts(item)]
-        case list():
-            return [text for item in value for text in _list_texts(item)]
-        case _:
-            return []
+    texts: list[str] = []
+    map_texts(value, texts.append)
+    return [text for text in texts if text]
 
 
 def _replace_texts(value: Any, replacements: Mapping[str, str]) -> Any:
-    match value:
-        case str():
-            return replacements.get(value, value)
-        case dict():
-            return {key: _replace_texts(item, replacements) for key, item in value.items()}
-        case list():
-            return [_replace_texts(item, replacements) for item in value]
-        case _:
-            return value
+    return map_texts(value, lambda text: replacements.get(text, text))
 
 
 def split_view(session: Session, parts: int, size: int) -> list[str]:
@@ -220,12 +208,6 @@ def _split_lines(text: str, size: int) -> list[str]:
                 pieces.append("")
             pieces[-1] += stretch + "\n"
     return pieces
-
-
-def _describe_idle(session: Session, tokens: object) -> str:
-    """Tell the user that the host's cache has expired, so that the next turn pays for the whole history again."""
-    size = f"{tokens:,} tokens" if isinstance(tokens, int) else "this conversation"
-    return prompt("hooks/idle", PROMPTS, session=session.name, size=size)
 
 
 def _read_event(host: str, raw: bytes) -> HookEvent:

@@ -14,7 +14,7 @@ import sys
 import time
 from binascii import crc32
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from ctxfold.config import default_store, home, store_environment
@@ -60,12 +60,11 @@ def find_socket() -> str | None:
     path = f"{folder}/{digest:08x}.sock"
     if len(os.fsencode(path)) > _MAX_PATH:
         return None
-    try:
+    with suppress(OSError):
         folder.mkdir(mode=0o700, exist_ok=True)
         status = folder.lstat()
-    except OSError:
-        return None
-    return path if status.st_uid == os.geteuid() and not status.st_mode & _OTHERS else None
+        return path if status.st_uid == os.geteuid() and not status.st_mode & _OTHERS else None
+    return None
 
 
 def ask_helper(path: str, arguments: list[str], event: bytes) -> bytes | None:
@@ -135,14 +134,13 @@ def _answer_hook(hook: socket.socket, conversations: Conversations) -> None:
     """Answer the event of one hook, or hang up."""
     from mcp_server.hooks.events import answer_event
 
-    try:
+    # A hook meets the same fault when it does the work itself, and reports it to its host.
+    with suppress(OSError, CtxfoldError, UnicodeDecodeError):
         hook.settimeout(_SEND_SECONDS)
         head, _, event = _receive_all(hook).partition(b"\n")
         hook.sendall(TAKEN)
         answer = answer_event(head.decode().split(" "), event, conversations).encode("utf-8", "replace")
         hook.sendall(len(answer).to_bytes(8, "big") + answer)
-    except (OSError, CtxfoldError, UnicodeDecodeError):
-        pass  # the hook meets the same fault when it does the work itself, and reports it to its host
 
 
 def _receive_all(line: socket.socket) -> bytes:
@@ -190,11 +188,10 @@ def _list_code() -> dict[str, _FileId | None]:
 
 
 def _identify(path: str) -> _FileId | None:
-    try:
+    with suppress(OSError):
         status = os.stat(path)
-    except OSError:
-        return None
-    return status.st_ino, status.st_mtime_ns
+        return status.st_ino, status.st_mtime_ns
+    return None
 
 
 if __name__ == "__main__":

@@ -100,15 +100,14 @@ def _list_vscode_files(machine: Machine) -> tuple[PurePath, ...]:
 
 _SERVERS = ("mcpServers", "ctxfold")
 NEW_SESSION = "Start a new session to use it."
-_RESTART_DESKTOP = "Quit Claude Desktop fully and open it again."
+_DESKTOP = "Quit Claude Desktop fully and open it again."
 _CURSOR = "Switch ctxfold on in Cursor's MCP settings."
-_VSCODE = "Run `MCP: List Servers` and start ctxfold."
 _WINDSURF = "Refresh the MCP servers in Windsurf."
 _ROWS: tuple[tuple[Any, ...], ...] = (
-    ("claude-desktop", _list_claude_desktop_files, _SERVERS, _shape_plain, _RESTART_DESKTOP),
+    ("claude-desktop", _list_claude_desktop_files, _SERVERS, _shape_plain, _DESKTOP),
     ("claude-code", _find_in_home(".claude.json"), _SERVERS, _shape_claude_code, NEW_SESSION),
     ("cursor", _find_in_home(".cursor/mcp.json"), _SERVERS, _shape_plain, _CURSOR),
-    ("vscode", _list_vscode_files, ("servers", "ctxfold"), _shape_stdio, _VSCODE),
+    ("vscode", _list_vscode_files, ("servers", "ctxfold"), _shape_stdio, "Run `MCP: List Servers` and start ctxfold."),
     ("copilot-cli", _find_in_home(".copilot/mcp-config.json"), _SERVERS, _shape_copilot, NEW_SESSION),
     ("codex", _find_in_home(".codex/config.toml"), ("mcp_servers", "ctxfold"), _shape_plain, NEW_SESSION),
     ("gemini", _find_in_home(".gemini/settings.json"), _SERVERS, _shape_plain, NEW_SESSION),

@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING
 
 import anyio
 
+from browser_agent.agent.result import Safety
 from browser_agent.agent.settings import BrowserChoice, RunLimits
 from ctxfold.models import Model, Roles, spending
 
 if TYPE_CHECKING:
     from browser_agent.host.pages import Means, Pages
     from browser_agent.host.runs import Runs
-    from browser_agent.network.effects import Confirm
-    from browser_agent.network.secrets import Secret
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,20 +24,15 @@ class BrowsingSettings:
     """How a server browses.
 
     Attributes:
-        allow: domains that may be reached, and no others; empty for every public one.
-        confirm: when a person is asked before a page sends something with effects.
+        safety: the sites, secrets and effects allowed; its `local` is the pool's.
         model: who decides the runs; None for the default.
-        trust: domains with pages that may send anything after an act without a question.
     """
 
-    allow: tuple[str, ...] = ()
-    secrets: tuple[Secret, ...] = ()
-    confirm: Confirm = "auto"
+    safety: Safety = field(default_factory=Safety)
     choice: BrowserChoice = field(default_factory=BrowserChoice)
     uploads: tuple[Path, ...] = ()
     model: str | None = None
     limits: RunLimits = field(default_factory=RunLimits)
-    trust: tuple[str, ...] = ()
 
 
 @dataclass
@@ -76,9 +70,8 @@ class Browsing:
 
     @cached_property
     def _means(self) -> Means:
-        from browser_agent.agent.result import Safety
         from browser_agent.host.pages import Means
 
         settings = self.settings
-        safety = Safety(settings.allow, settings.secrets, settings.confirm, local=self.local, trust=settings.trust)
+        safety = replace(settings.safety, local=self.local)
         return Means(self.downloads(), safety, settings.choice, settings.uploads, self.folder)

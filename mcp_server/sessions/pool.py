@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import OrderedDict, defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
@@ -47,23 +47,19 @@ def current_principal() -> str | None:
     return token.subject if token else None
 
 
-class PrincipalBus(InMemorySubscriptionBus):
+class PrincipalBus:
     """The SDK's bus, one for each principal: nobody learns of another's sessions."""
 
     def __init__(self) -> None:
-        super().__init__()
-        self._buses: dict[str | None, InMemorySubscriptionBus] = {}
+        self._buses = defaultdict[str | None, InMemorySubscriptionBus](InMemorySubscriptionBus)
 
     async def publish(self, event: ServerEvent) -> None:
         """Send an event to the listeners of the current principal."""
-        await self._get_bus().publish(event)
+        await self._buses[current_principal()].publish(event)
 
     def subscribe(self, listener: Callable[[ServerEvent], None]) -> Callable[[], None]:
         """Listen as the current principal."""
-        return self._get_bus().subscribe(listener)
-
-    def _get_bus(self) -> InMemorySubscriptionBus:
-        return self._buses.setdefault(current_principal(), InMemorySubscriptionBus())
+        return self._buses[current_principal()].subscribe(listener)
 
 
 class Subscribers:
@@ -77,8 +73,7 @@ class Subscribers:
         uris = self._list_uris(ctx.session)
         if len(uris) >= _MAX_SUBSCRIPTIONS:
             raise MCPError(
-                INVALID_REQUEST,
-                f"at most {_MAX_SUBSCRIPTIONS} subscriptions a connection: unsubscribe from one first",
+                INVALID_REQUEST, f"at most {_MAX_SUBSCRIPTIONS} subscriptions a connection: unsubscribe from one first"
             )
         uris.add(str(params.uri))
         return EmptyResult()
@@ -157,11 +152,7 @@ class SessionPool:
 
     def lease(self, name: str) -> SessionLease:
         """A session for several pieces of work. Between two of them it is free for others."""
-
-        async def use(work: Callable[[Session], T]) -> T:
-            return await self.use(name, work)
-
-        return use
+        return partial(self.use, name)
 
     async def list(self) -> list[SessionInfo]:
         """All sessions of the store, the last used first."""
@@ -185,10 +176,7 @@ class SessionPool:
         return opened
 
     def _lock(self, name: str) -> anyio.Lock:
-        lock = self._locks.get(name)
-        if lock is None:
-            lock = self._locks[name] = anyio.Lock()
-        return lock
+        return self._locks.setdefault(name, anyio.Lock())
 
 
 @dataclass

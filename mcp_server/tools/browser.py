@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any
 
 from mcp.server.elicitation import AcceptedElicitation, ElicitationResult
 from mcp.server.mcpserver import Context, Elicit, Resolve
 from mcp_types import CallToolResult, TextContent
-from pydantic import AfterValidator, BaseModel, Field, TypeAdapter
+from pydantic import AfterValidator, BaseModel, Field
 
 from browser_agent.observation.inline import clean, cut
 from ctxfold.prompts import prompt
@@ -65,11 +64,6 @@ def _is_yes(outcome: ElicitationResult[Yes]) -> bool:
     return isinstance(outcome, AcceptedElicitation) and outcome.data.go_on
 
 
-def _keep_agreed(outcome: ElicitationResult[Yes], asked: Asked | None) -> Asked | None:
-    """The question that a person said yes to; None for any other answer."""
-    return asked if _is_yes(outcome) else None
-
-
 def _ask_user(asked: Asked | None, ctx: Context[Pools], question: str = "questions/go_on") -> Elicit[Yes] | Yes:
     if asked is None or not _can_ask(ctx):
         return Yes(go_on=asked is None)
@@ -85,11 +79,9 @@ async def browse(
     start_url: str = "",
 ) -> CallToolResult:
     """Find an answer."""
-    pool = get_pool(ctx)
-    browsing, lease = pool.browsing, pool.lease(session)
-    agreed = _keep_agreed(answer, browsing.pages.asks_to_open(start_url) if start_url else None)
-    report = report_progress(ctx)
-    return format_run(await browsing.runs.browse(session, lease, task, start_url, agreed, report))
+    pool, agreed, report = get_pool(ctx), _is_yes(answer), report_progress(ctx)
+    state = await pool.browsing.runs.browse(session, pool.lease(session), task, start_url, agreed, report)
+    return format_run(state)
 
 
 async def browse_status(run: str, ctx: Context[Pools], cancel: bool = False) -> CallToolResult:
@@ -99,16 +91,10 @@ async def browse_status(run: str, ctx: Context[Pools], cancel: bool = False) -> 
 
 def _check_actions(given: tuple[dict[str, Any], ...]) -> tuple[dict[str, Any], ...]:
     """Return the actions unchanged. Raises ValidationError: one of them is malformed."""
-    _read_adapter().validate_python(given)
+    from browser_agent.host.page import ACTIONS  # at the first of them, as a server without live pages never needs it
+
+    ACTIONS.validate_python(given)
     return given
-
-
-@cache
-def _read_adapter() -> TypeAdapter[Any]:
-    """Reads actions; made at the first of them, as a server without live pages never needs it."""
-    from browser_agent.actions import PageAction
-
-    return TypeAdapter(tuple[Annotated[PageAction, Field(discriminator="kind")], ...])
 
 
 async def _answer(pool: SessionPool, session: str, done: DrivenStep) -> CallToolResult:
@@ -144,10 +130,9 @@ async def page_open(
     found: str = "",
 ) -> CallToolResult:
     """Open an address."""
-    pool = get_pool(ctx)
-    pages = pool.browsing.pages
-    agreed = _keep_agreed(answer, pages.asks_to_open(url))
-    return await _answer(pool, session, await pages.open(session, pool.lease(session), url, need, found, agreed))
+    pool, agreed = get_pool(ctx), _is_yes(answer)
+    done = await pool.browsing.pages.open(session, pool.lease(session), url, need, found, agreed)
+    return await _answer(pool, session, done)
 
 
 async def page_read(

@@ -199,11 +199,8 @@ async def switch_branch(
 def _list_branches(move: Move, topics: Sequence[Topic]) -> list[str]:
     """The branches most like the message, if they were compared with it; else the newest ones."""
     if move.ranked:
-        likest = move.ranked[:_LIKE]
-        return [
-            f"{_name_branch(other.topic, other.name)} {other.score:.2f} {shorten(other.said)}".strip()
-            for other in likest
-        ]
+        likest = [(_name_branch(other.topic, other.name), other) for other in move.ranked[:_LIKE]]
+        return [f"{name} {other.score:.2f} {shorten(other.said)}".strip() for name, other in likest]
     return [_name_branch(topic.name, branch.name) for topic in topics for branch in topic.branches][-_NAMED:]
 
 

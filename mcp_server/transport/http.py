@@ -15,6 +15,7 @@ import socket
 import stat
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
@@ -36,12 +37,8 @@ from mcp_server.transport.stdio import end_soon, leave
 
 LARGEST = 4 * 1024 * 1024
 """Bytes of one request."""
-MAX_CONNECTIONS = 256
-"""Open connections. Each takes a file descriptor; many systems give a process 1,024, and stores need some."""
 _MAX_SESSIONS = 2_000
 """Connections of protocols before 2026 that are open, each of about 40 kB. The SDK ends one after half an idle hour."""
-REQUEST_SECONDS = 30.0
-"""How long a client may take to send one request: its headers, then its body. A local request takes milliseconds."""
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
 
@@ -170,8 +167,10 @@ def run_http(server: CtxfoldServer, address: ListenAddress) -> NoReturn:
 class GuardedProtocol(H11Protocol):
     """One connection. It is dropped if its client takes too long over a request, or is the slowest of too many."""
 
-    max_connections = MAX_CONNECTIONS
-    request_seconds = REQUEST_SECONDS
+    max_connections = 256
+    """Open connections. Each takes a file descriptor; many systems give a process 1,024, and stores need some."""
+    request_seconds = 30.0
+    """How long a client may take to send one request: its headers, then its body. A local one takes milliseconds."""
     _deadline: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -225,7 +224,6 @@ def _listen(address: ListenAddress) -> socket.socket:
 
 
 def _is_loopback(host: str) -> bool:
-    try:
+    with suppress(ValueError):
         return host == "localhost" or ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
+    return False

@@ -7,7 +7,6 @@ that takes too long: everything is committed by then.
 
 from __future__ import annotations
 
-import json
 import math
 import os
 import re
@@ -19,7 +18,7 @@ from contextlib import suppress
 from functools import partial
 from io import TextIOWrapper
 from types import FrameType
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, NoReturn, cast
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple, NoReturn, cast
 
 import anyio
 import anyio.from_thread
@@ -36,6 +35,8 @@ from mcp_types import (
     jsonrpc_message_adapter,
 )
 from pydantic import ValidationError
+
+from ctxfold.text.json import parse_object
 
 if TYPE_CHECKING:
     from mcp_server.server import CtxfoldServer
@@ -172,15 +173,6 @@ _NO_REQUEST = "this is no request: send jsonrpc 2.0, a method and, if there are 
 _BAD_ID = "the id of a request must be a text or a whole number"
 
 
-def parse_line(line: str | bytes) -> dict[str, Any]:
-    """The JSON object in a line; an empty one for any other line."""
-    try:
-        message = json.loads(line)
-    except (ValueError, RecursionError):
-        return {}
-    return message if isinstance(message, dict) else {}
-
-
 def refuse_line(line: str) -> JSONRPCError | None:
     """The error that answers a malformed line; None for a message, and for a line that needs no answer.
 
@@ -189,13 +181,13 @@ def refuse_line(line: str) -> JSONRPCError | None:
     try:
         message = jsonrpc_message_adapter.validate_json(line, by_name=False)
     except ValidationError as error:
-        given = parse_line(line)
+        given = parse_object(line)
         if not line.strip() or "result" in given or "error" in given:
             return None
         if error.errors(include_url=False, include_context=False, include_input=False)[0]["type"] == "json_invalid":
             return _make_error(given.get("id"), PARSE_ERROR, _UNREADABLE)
         return _make_error(given.get("id"), INVALID_REQUEST, _NO_REQUEST)
-    if isinstance(message, JSONRPCNotification) and "id" in parse_line(line):
+    if isinstance(message, JSONRPCNotification) and "id" in parse_object(line):
         return _make_error(None, INVALID_REQUEST, _BAD_ID)
     return None
 

@@ -31,7 +31,7 @@ from mcp_types import PROTOCOL_VERSION_META_KEY, JSONRPCNotification, JSONRPCRes
 from pydantic import ValidationError
 
 from ctxfold.errors import InputError
-from mcp_server.transport.stdio import parse_line
+from ctxfold.text.json import parse_object
 
 _MAX_LINE = 256 * 1024 * 1024
 """Bytes of one line of the server. A longer one ends the connection."""
@@ -123,7 +123,7 @@ class HttpServer:
             message = jsonrpc_message_adapter.validate_json(line, by_name=False)
         except ValidationError:
             return False
-        if isinstance(message, JSONRPCNotification) and "id" in parse_line(line):
+        if isinstance(message, JSONRPCNotification) and "id" in parse_object(line):
             return False  # a request whose id is no id
         headers = self._make_headers(getattr(message, "method", ""), getattr(message, "params", None) or {})
         await self._outgoing.send(SessionMessage(message, ClientMessageMetadata(headers=headers)))
@@ -133,9 +133,7 @@ class HttpServer:
         """End the connection."""
         await self._incoming.aclose()
 
-    async def kill(self) -> None:
-        """End the connection."""
-        await self.close()
+    kill = close
 
     async def end(self) -> str:
         """Say in words that the connection ended."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from jsonschema.exceptions import SchemaError, ValidationError
@@ -13,7 +14,7 @@ from referencing.exceptions import Unresolvable
 
 from ctxfold import Session
 from ctxfold.errors import CtxfoldError, InputError
-from ctxfold.text.json import strictly
+from ctxfold.text.json import map_texts, strictly
 from ctxfold.text.words import counted
 from ctxfold.tokens import count
 from ctxfold.view.result import LEAST, NOWHERE, BoundedResult, EarlierResult, ToolResult, shorten_result
@@ -103,12 +104,11 @@ class Keeper:
     def __init__(self, settings: KeeperSettings) -> None:
         self.settings = settings
         self.meter = Meter()
-        self._session: Session | None = None
         self._earlier: dict[str, EarlierResult] = {}
 
     def close(self) -> None:
         """Close the session."""
-        if self._session is not None:
+        if "_session" in self.__dict__:
             self._session.close()
 
     def is_long(self, result: Mapping[str, Any]) -> bool:
@@ -119,17 +119,17 @@ class Keeper:
         """The result of a call of our own tool. Anything wrong with it is an error result that says so."""
         from mcp_server.tools.results import format_hits, format_recalled  # with all tools, which few hosts ever need
 
-        ref, query, offset = (call.arguments.get(name) or empty for name, empty in _RECALL_ARGUMENTS)
+        given = call.arguments
+        ref, query, offset = given.get("ref") or "", given.get("query") or "", given.get("offset") or 0
         try:
             if not isinstance(ref, str) or not isinstance(query, str) or not (ref or query):
                 raise InputError(f"{call.name} needs a ref, such as s12.2, or a query, as text")
             if not isinstance(offset, int):
                 raise InputError("offset must be a whole number")
-            session = self._open()
             if ref:
-                blocks = format_recalled(session, ref, offset, raw=True, tool=call.name)
+                blocks = format_recalled(self._session, ref, offset, raw=True, tool=call.name)
             else:
-                blocks = format_hits(session, query, _HITS, offset, tool=call.name)
+                blocks = format_hits(self._session, query, _HITS, offset, tool=call.name)
         except CtxfoldError as error:
             return {"content": [{"type": "text", "text": str(error)}], "isError": True, "resultType": "complete"}
         return {"content": [{"type": "text", "text": block.text} for block in blocks], "resultType": "complete"}
@@ -194,20 +194,16 @@ class Keeper:
         """Record texts as results of a call. Returns their refs. Views of the session show the host's form."""
         if self.settings.measure:
             return [NOWHERE for _ in results]
-        session = self._open()
+        session = self._session
         step = session.record_step(calls=[{"name": call.name, "args": dict(call.arguments), "id": call.id}])
         return [
             str(session.record_result(step, call.id, long.text, shown=None if short.form == "whole" else short.body))
             for long, short in zip(results, shorter, strict=True)
         ]
 
-    def _open(self) -> Session:
-        if self._session is None:
-            self._session = Session.open(self.settings.session, store=self.settings.store)
-        return self._session
-
-
-_RECALL_ARGUMENTS: tuple[tuple[str, Any], ...] = (("ref", ""), ("query", ""), ("offset", 0))
+    @cached_property
+    def _session(self) -> Session:
+        return Session.open(self.settings.session, store=self.settings.store)
 
 
 class Meter:
@@ -280,7 +276,7 @@ def shorten_structure(structured: Any, budget: int, shorten: Callable[[str], str
 
     None if that is not enough. A key of ours at the top says which lists were cut.
     """
-    value = _shorten_texts(structured, max(budget // 2, 1), shorten)
+    value = map_texts(structured, lambda text: shorten(text) if count(text) > max(budget // 2, 1) else text)
     if count(_print(value)) <= budget:
         return value
     if not isinstance(value, dict) or _NOTE_KEY in value:
@@ -292,18 +288,6 @@ def shorten_structure(structured: Any, budget: int, shorten: Callable[[str], str
         if count(_print(short)) <= budget:
             return short
     return None
-
-
-def _shorten_texts(value: Any, most: int, shorten: Callable[[str], str]) -> Any:
-    match value:
-        case str():
-            return shorten(value) if count(value) > most else value
-        case dict():
-            return {name: _shorten_texts(item, most, shorten) for name, item in value.items()}
-        case list():
-            return [_shorten_texts(item, most, shorten) for item in value]
-        case _:
-            return value
 
 
 def _cut_lists(value: Any, most: int, cuts: list[str], name: str = "") -> Any:

@@ -20,7 +20,8 @@ from anyio.streams.memory import MemoryObjectSendStream
 from mcp_types import CONNECTION_CLOSED, PARSE_ERROR
 
 from ctxfold.errors import CtxfoldError
-from mcp_server.transport.stdio import Pipes, parse_line, run_until_end
+from ctxfold.text.json import parse_object
+from mcp_server.transport.stdio import Pipes, run_until_end
 from mcp_server.wrap.ends import CLOSE_SECONDS, GONE, WrappedServer, WrapTarget, connect_server, explain_group
 from mcp_server.wrap.keeper import Keeper, ServerTools, ToolCall
 
@@ -96,7 +97,7 @@ class Proxy:
         """Pass the host's lines on until it is gone, then let the server end. Calls of our tool are answered here."""
         with suppress(*GONE):
             while line := await anyio.to_thread.run_sync(self._pipes.reader.readline, abandon_on_cancel=True):
-                message = parse_line(line)
+                message = parse_object(line)
                 call = _read_call(message)
                 if call is not None and call.name == self._tools.recall_name:
                     answers.start_soon(self._recall, message, line)
@@ -141,7 +142,7 @@ class Proxy:
 
     async def _pass_line(self, line: bytes, answers: anyio.abc.TaskGroup) -> None:
         """Pass a line of the server on. A tool's result is recorded and shortened first, in a task of its own."""
-        message = parse_line(line)
+        message = parse_object(line)
         number, result = message.get("id"), message.get("result")
         request: Message = {}
         if "method" not in message and isinstance(number, str | int):
@@ -182,9 +183,8 @@ class Proxy:
     async def _list_tools(self, request: Message) -> None:
         """Ask the server for its tools if the host has not, in the host's protocol. Without an answer we go on."""
         meta = request["params"].get("_meta")
-        kept = (
-            {name: value for name, value in meta.items() if name != "progressToken"} if isinstance(meta, dict) else {}
-        )
+        kept = dict(meta) if isinstance(meta, dict) else {}
+        kept.pop("progressToken", None)
         params: dict[str, Any] = {"_meta": kept} if kept else {}
         with anyio.move_on_after(_LIST_SECONDS):
             for _ in range(0 if self._tools.is_complete else _MAX_PAGES):

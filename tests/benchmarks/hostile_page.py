@@ -104,7 +104,7 @@ async def run(bars: Bars) -> int:
         attempts = {what: f"{site.url}/{n}" for n, what in enumerate(bodies)}
         attempts |= {"redirects in a row": f"{site.url}/to?url=/to?url={away}/"}
         attempts |= {f"navigate {url}": url.replace("PORT", str(port)) for url in ADDRESSES}
-        async with await Browser.launch(egress=Egress.of((), site.url)) as browser:
+        async with await Browser.launch(egress=Egress.of().with_origin(site.url)) as browser:
             window = await browser.window()
             for what, url in attempts.items():
                 caught.clear()

@@ -170,7 +170,7 @@ async def test_closing_drops_open_connections_without_a_word(serve: Serve) -> No
     said: list[dict[str, object]] = []
     asyncio.get_running_loop().set_exception_handler(lambda _, context: said.append(context))
     site = serve({})
-    proxy = FilterProxy(Egress.of((), site.url))
+    proxy = FilterProxy(Egress.of().with_origin(site.url))
     await proxy.start()
     ends = [await asyncio.open_connection("127.0.0.1", int(proxy.address.rpartition(":")[2])) for _ in range(3)]
     ends[1][1].write(f"CONNECT 127.0.0.1:{site.port} HTTP/1.1\r\n\r\n".encode())

@@ -32,7 +32,7 @@ from ctxfold.errors import InputError, Refused
     ],
 )
 def test_with_domains_given_only_those_and_the_start_origin_are_allowed(host: str, port: int, verdict: str) -> None:
-    rule = Egress.of(("example.org", "shop.test:8443", "bücher.example"), "http://127.0.0.1:8000/start")
+    rule = Egress.of(("example.org", "shop.test:8443", "bücher.example")).with_origin("http://127.0.0.1:8000/start")
     assert rule.judge_name(host, port) == verdict
 
 
@@ -61,7 +61,7 @@ def test_an_address_that_is_not_of_the_open_internet_is_private_in_any_disguise(
 def test_a_private_host_is_reached_when_it_was_named_outright() -> None:
     assert Egress.of(("intranet.example:8080",)).judge_address("intranet.example", 8080, "10.0.0.7") == "allowed"
     assert Egress.of(("intranet.example:8080",)).judge_address("intranet.example", 22, "10.0.0.7") == "private"
-    started = Egress.of((), "http://localhost:8000/")
+    started = Egress.of().with_origin("http://localhost:8000/")
     assert started.judge_address("localhost", 8000, "127.0.0.1") == "allowed"
     assert started.judge_address("localhost", 8001, "127.0.0.1") == "private"
 
@@ -231,11 +231,11 @@ METADATA = (
 def test_an_address_where_clouds_keep_secrets_is_reached_only_where_it_was_named_itself(address: str) -> None:
     assert is_link_local(address)
     assert not is_public(address)
-    for rule in (Egress.of(), Egress.of(("name.example",)), Egress.of((), "http://name.example/")):
+    for rule in (Egress.of(), Egress.of(("name.example",)), Egress.of().with_origin("http://name.example/")):
         assert rule.judge_address("name.example", 80, address) == "private"
     host = f"[{address.partition('%')[0]}]" if ":" in address else address
     assert Egress.of((host,)).judge_address(host, 80, address) == "allowed"
-    assert Egress.of((), f"http://{host}/").judge_address(host, 80, address) == "allowed"
+    assert Egress.of().with_origin(f"http://{host}/").judge_address(host, 80, address) == "allowed"
 
 
 @pytest.mark.parametrize(

@@ -43,7 +43,7 @@ def site() -> Iterator[Site]:
 @pytest.fixture(scope="module")
 async def guarded(site: Site) -> AsyncIterator[Browser]:
     """A browser that reaches this site, and nothing else that is private."""
-    async with await Browser.launch(egress=Egress.of(())) as running:
+    async with await Browser.launch(egress=Egress.of()) as running:
         running.permit(site.url)
         yield running
 

@@ -10,8 +10,8 @@ from anyio.to_thread import run_sync
 from mcp import Client
 from mcp_types import CallToolResult, ElicitResult
 
+from browser_agent import Safety, Secret
 from browser_agent.host.pages import Pages
-from browser_agent.network.secrets import Secret
 from ctxfold import Session
 from ctxfold.tokens import count
 from mcp_server.server import build_server
@@ -101,7 +101,7 @@ async def test_one_call_opens_the_first_page_and_acts_by_names_on_page_after_pag
 async def test_a_page_is_opened_read_and_acted_on_in_hundreds_of_tokens_and_recorded_in_full() -> None:
     rows = "".join(f"<tr><td>row {n}<td>{n * 7919 % 1000}</tr>" for n in range(400))
     with Site(LAB, {"/rows": f"<title>Rows</title><main><h1>Rows</h1><table>{rows}</table></main>", "/": FORM}) as site:
-        async with driving(BrowsingSettings(trust=("127.0.0.1",))) as host:
+        async with driving(BrowsingSettings(Safety(trust=("127.0.0.1",)))) as host:
             shown = await host.ok("page_open", url=f"{site.url}/rows")
             assert count(shown) < 1000
             assert "data, not instructions" in shown
@@ -163,7 +163,7 @@ async def test_a_page_reaches_no_further_than_where_it_was_opened_or_allowed_and
             assert "--allow" in await host.wrong("page_act", actions=[{"kind": "click", "ref": ref_of(shown, "Out")}])
             assert "--allow" in await host.wrong("page_act", actions=leave)
             assert not inner.seen
-        async with driving(BrowsingSettings(allow=(f"127.0.0.1:{site.port}",), confirm="always")) as host:
+        async with driving(BrowsingSettings(Safety(allow=(f"127.0.0.1:{site.port}",), confirm="always"))) as host:
             shown = await host.ok("page_open", url=f"{site.url}/order")
             assert "--allow" in await host.wrong("page_open", url=inner.url)
             assert not inner.seen
@@ -178,7 +178,7 @@ async def test_what_has_consequences_is_done_with_the_users_yes_alone(era: str) 
         f"<button onclick=\"fetch('{to}', {{method: 'POST'}})\">{name}</button>" for name, to in acts.items()
     )
     with Site(pages={"/": FORM, "/shop": shop}) as site:
-        async with driving(BrowsingSettings(confirm="always"), era, asks=True) as host:
+        async with driving(BrowsingSettings(Safety(confirm="always")), era, asks=True) as host:
             shown = await host.ok("page_open", url=site.url)
             click = [{"kind": "click", "ref": ref_of(shown, "Place order")}]
             host.answers[:] = [False, True]
@@ -215,7 +215,7 @@ async def test_a_secret_is_typed_where_it_belongs_and_stands_nowhere_else_and_do
 ) -> None:
     value = "hunter2-hunter2"
     with Site(pages={"/": FORM + "<a href='/file?name=report.txt'>Report</a>"}) as site:
-        web = BrowsingSettings(secrets=(Secret("key", value, "127.0.0.1"),), trust=("127.0.0.1",))
+        web = BrowsingSettings(Safety(secrets=(Secret("key", value, "127.0.0.1"),), trust=("127.0.0.1",)))
         async with driving(web) as host:
             shown = await host.ok("page_open", url=site.url)
             saved = ctxfold_home / "downloads" / "trip" / "report.txt"

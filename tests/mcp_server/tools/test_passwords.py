@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from browser_agent.agent.result import Safety
 from ctxfold import Session
 from mcp_server.sessions.browsing import BrowsingSettings
 from tests.mcp_server.conftest import said
@@ -27,7 +28,7 @@ def bytes_of(folder: Path) -> bytes:
 async def test_a_password_is_typed_and_stands_nowhere(ctxfold_home: Path) -> None:
     """The host told of it in a message before; it is typed twice, the second time by its placeholder; the page echoes it."""
     with Site(pages={"/": LOGIN}) as site:
-        async with driving(BrowsingSettings(confirm="always"), asks=True) as host:
+        async with driving(BrowsingSettings(Safety(confirm="always")), asks=True) as host:
             await host.ok("record", user=f"The word is {TYPED}.")
             shown = await host.ok("page_open", url=site.url)
             word = {"kind": "type", "ref": ref_of(shown, '"Word"'), "text": TYPED}
@@ -40,8 +41,7 @@ async def test_a_password_is_typed_and_stands_nowhere(ctxfold_home: Path) -> Non
             await host.call("open_session", session="other")
             page = await host.ok("page_open", session="other", url=site.url)
             theirs = {"kind": "type", "ref": ref_of(page, '"Word"'), "text": "<secret:typed-1>"}
-            refused = await host.call("page_act", session="other", actions=[theirs])
-            assert "no secret of that name" in said(refused)
+            assert "no secret of that name" in said(await host.call("page_act", session="other", actions=[theirs]))
         assert any(TYPED in path for path in site.seen)
     with Session.open("trip", create=False) as session:
         log = "\n".join(session.recall(f"s{step}").text for step in range(1, session.tip + 1))
