@@ -12,14 +12,8 @@ from ctxfold.messages import Call, Item, Message, Opaque, Result, Role, Text, dr
 from ctxfold.text.json import plain, spell_id
 from ctxfold.text.secrets import encodable
 
-_ROLES: Mapping[object, Role] = {
-    "user": "user",
-    "assistant": "assistant",
-    "system": "system",
-    "developer": "system",
-    "tool": "user",
-    "toolResult": "user",
-}
+_ROLES: Mapping[object, Role] = {"assistant": "assistant", "system": "system", "developer": "system"}
+"""Any other role is the user's side."""
 _TEXTS = ("text", "input_text", "output_text")
 _CALLS = ("tool_use", "function_call", "custom_tool_call", "local_shell_call", "toolCall")
 _ANSWERS = ("tool_use_id", "tool_call_id", "toolCallId", "call_id")

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache, wraps
-from inspect import signature
+from inspect import isfunction, signature
 from types import NoneType, UnionType
 from typing import Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -46,6 +46,7 @@ class Handle:
         settings: when and how far it folds.
         seen: the latest step that this handle has shown.
         noticed: the last step of the memory that it has called due.
+        workspace: that of the last refresh, without the other branches: recording and folding need none of them.
     """
 
     def __init__(self, store: Store, session: int, branch: int, settings: FoldSettings = SETTINGS) -> None:
@@ -55,7 +56,7 @@ class Handle:
         self.noticed: int = 0
         self._state: State | None = None
         self._head: HeadRow | None = None
-        self._workspace = Workspace()
+        self.workspace: Workspace = Workspace()
         self._loaded = 0  # o200k tokens of the loaded blocks
         self._most = 0  # o200k tokens of loaded blocks above which they are loaded anew
         self._planned = 0  # the event of the intent in the workspace
@@ -85,16 +86,11 @@ class Handle:
         """Return the session's own budget in o200k tokens."""
         return tx.sessions.budget(self.session) or DEFAULT_BUDGET
 
-    @property
-    def workspace(self) -> Workspace:
-        """The workspace of the last refresh, without the other branches: recording and folding need none of them."""
-        return self._workspace
-
     def load_whole(self, tx: Reading, reach: int = 0) -> Workspace:
         """Return the workspace with the other branches, as a view shows it; `reach` as in `refresh`."""
         state = self.refresh(tx, reach)
         others = self._others.of(tx, self.branch, state)
-        return self._workspace if others.empty else replace(self._workspace, elsewhere=others)
+        return self.workspace if others.empty else replace(self.workspace, elsewhere=others)
 
     def load_shown(self, tx: Reading, reach: int) -> Workspace:
         """Return the workspace for a view of `reach` o200k tokens, and remember its last step as shown."""
@@ -136,21 +132,22 @@ class Handle:
         if self._state is None or self._state.seq != state.seq or is_other_reach:
             wanted = max(REACH, _REACH * reach)
             loaded = load(tx, self.session, state, wanted, upto)
-            self._workspace = replace(loaded, guidance=load_guidance_at(tx, self.session, state.guide))
-            self._loaded = self._workspace.tokens
+            self.workspace = replace(loaded, guidance=load_guidance_at(tx, self.session, state.guide))
+            self._loaded = self.workspace.tokens
             self._most = _EXCESS * max(self._loaded, wanted)
             self._state, self._planned = state, 0
-            self._waiting = count_waiting(tx, self.session, state.tip)
+            in_time = (each for each in tx.log.records(self.session, [state.tip]) if each.at == each.step)
+            self._waiting = count_waiting(in_time)[state.tip]
             self.seen = self.seen or state.tip
         planned = tx.forest.newest_intent(self.session) or state.intent
         if planned != self._planned:
-            self._workspace = replace(self._workspace, intent=load_intent(tx, self.session, state.intent))
+            self.workspace = replace(self.workspace, intent=load_intent(tx, self.session, state.intent))
             self._planned = planned
         return state
 
     def _lacks_blocks(self, reach: int, upto: int | None) -> bool:
         """Whether older blocks are needed that are not loaded."""
-        workspace, wanted = self._workspace, _REACH * reach
+        workspace, wanted = self.workspace, _REACH * reach
         if workspace.older is None:
             return False
         return count_reach(workspace.blocks, wanted) < wanted or (upto is not None and workspace.holding(upto) is None)
@@ -158,7 +155,7 @@ class Handle:
     def place(self, tx: Reading, upto: int | None = None) -> Branch:
         """Return where recording and deciding happen now; `upto` is a step that must be loaded."""
         state = self.refresh(tx, upto=upto)
-        return Branch(self.session, self._head or head_of(tx, self.session, self.branch), state, self._workspace)
+        return Branch(self.session, self._head or head_of(tx, self.session, self.branch), state, self.workspace)
 
     def place_of(self, tx: Reading, step: int) -> Branch:
         """Return where a late result of a step is shown: here if it is on this path, else on its newest branch."""
@@ -177,7 +174,7 @@ class Handle:
         if taken.step.n != taken.state.tip or (self._state is not None and self._state.cover != taken.state.cover):
             self.forget()
             return
-        step, blocks = taken.step, list(self._workspace.blocks)
+        step, blocks = taken.step, list(self.workspace.blocks)
         lines = taken.lines
         if blocks and isinstance(last := blocks[-1], RawStep) and last.n == step.n:
             blocks.pop()
@@ -191,19 +188,19 @@ class Handle:
             blocks[-_SETTLING:] = map(_settle, blocks[-_SETTLING:])
         tokens = HEADER + sum(line.tokens for line in lines)
         blocks.append(RawStep(step.n, lines, step.raw, tokens, not step.open and self._waiting <= 0))
-        workspace = replace(self._workspace, path_length=step.depth, blocks=tuple(blocks), unfolded=step.raw_upto)
+        workspace = replace(self.workspace, path_length=step.depth, blocks=tuple(blocks), unfolded=step.raw_upto)
         self.take_decision(taken.state, workspace, -sum(line.tokens for line in taken.lines))
         self.seen = taken.state.tip
 
     def take_decision(self, state: State, workspace: Workspace, freed: int = 0) -> None:
         """Continue at a revision that was made here; `freed`: o200k tokens that it took off the cover."""
         self._state, self._newest = state, state.seq
-        self._workspace = workspace
+        self.workspace = workspace
         self._loaded -= freed
 
     def take_intent(self, state: State, intent: Intent) -> None:
         """Continue at a plan or an extraction that was just made here."""
-        self.take_decision(state, replace(self._workspace, intent=intent))
+        self.take_decision(state, replace(self.workspace, intent=intent))
         self._planned = state.intent
 
     def record(self, tx: Writing, records: Sequence[NewRecord], *, fills: bool) -> Taken:
@@ -236,7 +233,7 @@ class Handle:
         self.seen, self.noticed = 0, 0
 
     def _drop(self) -> None:
-        self._state, self._workspace, self._loaded = None, Workspace(), 0
+        self._state, self.workspace, self._loaded = None, Workspace(), 0
 
 
 def _settle(block: Block) -> Block:
@@ -276,6 +273,14 @@ def check(function: Callable[P, T]) -> Callable[P, T]:
         return function(*args, **kwargs)
 
     return call
+
+
+def check_methods(checked: type[T]) -> type[T]:
+    """Make each public method of a class check its arguments."""
+    for name, method in list(vars(checked).items()):
+        if isfunction(method) and not name.startswith("_"):
+            setattr(checked, name, check(method))
+    return checked
 
 
 def is_of_type(value: object, hint: Any) -> bool:

@@ -227,7 +227,7 @@ def raw_steps(tx: Reading, session: int, steps: Sequence[Step], newest: bool = F
     in_time = [record for record in tx.log.records(session, numbers) if record.at == record.step]
     for record in in_time:
         by_step[record.step].append(record)
-    waiting = _waiting(in_time)
+    waiting = count_waiting(in_time)
     for record in tx.log.records(session, numbers, late=True):
         by_step[record.at].append(record)
     for records in by_step.values():
@@ -238,19 +238,19 @@ def raw_steps(tx: Reading, session: int, steps: Sequence[Step], newest: bool = F
         lines = tuple(line for record in by_step[step.n] for line in lines_at(tx, record))
         last = newest and at == len(steps) - 1
         passed = not newest or any(not later.open for later in steps[at + 1 :])
-        settled = not step.open and (passed or step.n not in waiting or now - step.time > TIMEOUT)
-        if step.n in waiting and not (last or step.open):
+        settled = not step.open and (passed or waiting[step.n] <= 0 or now - step.time > TIMEOUT)
+        if waiting[step.n] > 0 and not (last or step.open):
             lines = followed(lines)
         made.append(RawStep(step.n, lines, step.raw, HEADER + sum(line.tokens for line in lines), settled))
     return made
 
 
-def _waiting(records: Iterable[StoredRecord]) -> set[int]:
-    """The steps that have more calls than results."""
+def count_waiting(records: Iterable[Record | StoredRecord]) -> Counter[int]:
+    """Return of each step how many more calls than results it has."""
     calls: Counter[int] = Counter()
     for record in records:
         calls[record.step] += {"call": 1, "result": -1}.get(record.kind, 0)
-    return {n for n, left in calls.items() if left > 0}
+    return calls
 
 
 def _older(tx: Reading, session: int, path: Path, depth: int) -> tuple[Older, tuple[Line, ...]]:
@@ -262,12 +262,6 @@ def _older(tx: Reading, session: int, path: Path, depth: int) -> tuple[Older, tu
     for record in tx.log.records(session, sorted(numbers)):
         words += [line for line in lines_at(tx, record) if line.kind in STANDING]
     return Older(first[0].n, last[0].n, depth, last[0].raw_upto), tuple(words)
-
-
-def count_waiting(tx: Reading, session: int, step: int) -> int:
-    """Return how many calls of a step have no result yet. A late result counts where it is shown."""
-    records = tx.log.records(session, [step]) if step else ()
-    return sum({"call": 1, "result": -1}.get(record.kind, 0) for record in records if record.at == record.step)
 
 
 def dump_lines(lines: Iterable[Line]) -> list[list[object]]:

@@ -17,7 +17,7 @@ from ctxfold.log.lines import Line, lines_of
 from ctxfold.messages import Call, Message, Opaque, Result, Text
 from ctxfold.messages.apis import read_block, read_messages
 from ctxfold.session.commits import Happened, advance
-from ctxfold.session.load import cover_with, dump_lines
+from ctxfold.session.load import count_waiting, cover_with, dump_lines
 from ctxfold.store.codec import digest, encode, pack_text
 from ctxfold.store.rows import Reading, Writing
 from ctxfold.store.tables import HeadRow, State, StoredRecord
@@ -256,8 +256,7 @@ def record(tx: Writing, branch: Branch, new: Sequence[NewRecord], *, fills: bool
     payload = {"step": step.n, "parent": step.parent, "open": step.open, "records": [record.k for record in records]}
     keyed = [(record, new[record.k - k - 1].key) for record in pair_results(records)]
     step, lines, state = _append(tx, branch, step, step.n, keyed, Happened("recorded", payload))
-    waiting = sum({"call": 1, "result": -1}.get(record.kind, 0) for record in records)
-    return Taken(step, lines, waiting, state, k + len(records))
+    return Taken(step, lines, count_waiting(records)[step.n], state, k + len(records))
 
 
 def pair_results(records: Sequence[Record]) -> list[Record]:

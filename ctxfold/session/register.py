@@ -130,16 +130,13 @@ def put_refactoring(tx: Writing, place: Branch, made: Refactoring, guidance: Gui
 def put_refused(tx: Writing, place: Branch, what: str, replies: Sequence[tuple[str, str]]) -> State:
     """Commit the refused replies of a model with their faults, as an event that changes nothing else."""
     payload = {"refused": [{"text": text, "why": why} for text, why in replies]}
-    return _note(tx, place, Happened("refused", payload, (), "model", what))
+    happened = Happened("refused", payload, (), "model", what)
+    return advance(tx, place.session, place.head, place.state, place.state, happened)
 
 
 def put_refusal(tx: Writing, place: Branch, decider: Decider, cause: str) -> State:
     """Commit that an operator was refused, and why, as an event that changes nothing else."""
-    return _note(tx, place, Happened("routed", {}, (), decider, cause))
-
-
-def _note(tx: Writing, place: Branch, what: Happened) -> State:
-    return advance(tx, place.session, place.head, place.state, place.state, what)
+    return advance(tx, place.session, place.head, place.state, place.state, Happened("routed", {}, (), decider, cause))
 
 
 def load_value(hint: type[T], tree: Any) -> T:
