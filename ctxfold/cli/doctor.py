@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import platform
-import sqlite3
 import sys
 import urllib.error
 import urllib.request
@@ -18,6 +17,7 @@ from ctxfold.cli.options import Printout, data_command
 from ctxfold.config import EXPLORER, ROLES, Role, default_store, endpoint, max_cost, role_setting, settings_file
 from ctxfold.errors import CtxfoldError
 from ctxfold.store import is_there, open_store
+from ctxfold.store.sqlite import sqlite_version
 from ctxfold.text.words import counted
 from ctxfold.tokens import encoding
 
@@ -48,7 +48,7 @@ def run_checks(store: str | None = None) -> tuple[HealthCheck, ...]:
     configured one for None.
     """
     python = HealthCheck("python", True, f"{platform.python_version()} at {sys.executable}")
-    sqlite = HealthCheck("sqlite", True, sqlite3.sqlite_version)
+    sqlite = HealthCheck("sqlite", True, sqlite_version())
     return (python, _check_store(store), sqlite, _check_tokens(), *_check_models(), *_load_others())
 
 

@@ -41,7 +41,10 @@ def write(lines: Sequence[Line], pieces: Sequence[Piece], chosen: Iterable[int])
 def write_each(
     lines: Sequence[Line], pieces: Sequence[Piece], chosen: Iterable[int], owners: Sequence[int], many: int
 ) -> list[list[Line]]:
-    """The same for each of so many owners: `owners` has the owner of each line, by its number from 0."""
+    """The lines of which pieces were chosen, as `write` gives them, those of each of so many owners by themselves.
+
+    `owners`: of each line the number of its owner, from 0.
+    """
     places = sorted(chosen)
     numbers = sorted({pieces[place].line for place in places} - {-1})
     written: list[list[Line]] = [[] for _ in range(many)]

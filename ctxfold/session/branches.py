@@ -160,13 +160,9 @@ def truncate(tx: Reading, session: int, current: HeadRow, at: int | None) -> tup
     for branch in (current, *(other for other in tx.forest.heads(session) if other.id != current.id)):
         state = state_of(tx, session, branch)
         if step is not None and step.depth <= dict(tx.log.path(session, state.tip)).get(step.lane, 0):
-            return branch, replace(
-                state,
-                tip=at,
-                cover=_find_cover(tx, session, state.cover, step.depth),
-                intent=_find_event(tx, session, state.intent, step.depth),
-                guide=_find_event(tx, session, state.guide, step.depth),
-            )
+            cover = _find_cover(tx, session, state.cover, step.depth)
+            intent, guide = (_find_event(tx, session, newest, step.depth) for newest in (state.intent, state.guide))
+            return branch, replace(state, tip=at, cover=cover, intent=intent, guide=guide)
     last = tx.log.last_step(session)
     raise BranchError(f"s{at} is on no branch of this session, whose last step is s{last}; name a step of its log")
 
@@ -394,22 +390,13 @@ def _describe_branch(
         ((_count_shared(path, other), name) for name, other in older), key=lambda each: each[0], default=(0, "")
     )
     fork = tx.log.along(session, path, depth, depth) if depth else []
-    own = tx.log.along(session, path, depth + 1, tip.depth)
+    forked_at, origin = (fork[0].n, origin) if fork else (0, "")
+    own = spans([step.n for step in tx.log.along(session, path, depth + 1, tip.depth)])
     folded: list[FoldedStretch] = []
     saved = 0
     for tile in load_tiles(tx, session, state.cover):
         ends = [step for step in (tx.log.step(session, tile.first), tx.log.step(session, tile.last)) if step]
         saved += (ends[-1].upto - ends[0].upto + ends[0].tokens if ends else 0) - tile.tokens
         folded.append(FoldedStretch(tile.id, spans(tile.steps), tile.tokens, tile.raw))
-    return BranchInfo(
-        head.name,
-        state.tip,
-        tip.depth,
-        tip.raw_upto,
-        fork[0].n if fork else 0,
-        current,
-        origin if fork else "",
-        spans([step.n for step in own]),
-        tip.upto - saved,
-        tuple(folded),
-    )
+    shown = tip.upto - saved
+    return BranchInfo(head.name, tip.n, tip.depth, tip.raw_upto, forked_at, current, origin, own, shown, tuple(folded))

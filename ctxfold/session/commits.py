@@ -7,7 +7,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from ctxfold.errors import BranchError, CorruptStore, UndoError
 from ctxfold.log.json import canonical
@@ -15,23 +15,9 @@ from ctxfold.store.rows import Reading, Writing
 from ctxfold.store.tables import EventRow, HeadRow, State
 from ctxfold.workspace import Decider
 
-EventKind = Literal[
-    "recorded",
-    "arrived",
-    "folded",
-    "intent_set",
-    "extracted",
-    "refactored",
-    "routed",
-    "refused",
-    "noted",
-    "moved",
-    "renamed",
-    "voided",
-    "redacted",
-]
-
-DECISIONS: frozenset[EventKind] = frozenset({"folded", "moved", "renamed", "intent_set", "extracted", "refactored"})
+DecisionKind = Literal["folded", "moved", "renamed", "intent_set", "extracted", "refactored"]
+EventKind = Literal[DecisionKind, "recorded", "arrived", "routed", "refused", "noted", "voided", "redacted"]
+DECISIONS: frozenset[EventKind] = frozenset(get_args(DecisionKind))
 """The kinds that undo can void. Records and goals are never voided."""
 INTENTS: frozenset[EventKind] = frozenset({"intent_set", "extracted"})
 """The kinds that change the register and leave the cover as it is."""

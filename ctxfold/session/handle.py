@@ -12,7 +12,7 @@ from inspect import isfunction, signature
 from types import NoneType, UnionType
 from typing import Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ValidationError
 
 from ctxfold.config import SETTINGS, FoldSettings
 from ctxfold.errors import InputError, UnknownSession
@@ -23,7 +23,7 @@ from ctxfold.session.branches import OtherBranches
 from ctxfold.session.commits import GENESIS, head_of, state_of
 from ctxfold.session.load import REACH, count_reach, count_waiting, load
 from ctxfold.session.record import Branch, NewRecord, Taken, arrive, is_on_path, record
-from ctxfold.session.register import load_guidance_at, load_intent
+from ctxfold.session.register import load_guidance_at, load_intent, make_adapter
 from ctxfold.store.rows import Reading, Writing
 from ctxfold.store.sqlite import Store
 from ctxfold.store.tables import HeadRow, State
@@ -286,13 +286,10 @@ def check_methods(checked: type[T]) -> type[T]:
 def is_of_type(value: object, hint: Any) -> bool:
     """Return whether a value is of an annotated type, and no number beyond `LARGEST_NUMBER`."""
     try:
-        _make_adapter(hint).validate_python(value, strict=True)
+        make_adapter(hint).validate_python(value, strict=True)
     except ValidationError:
         return False
     return not (isinstance(value, int) and abs(value) > LARGEST_NUMBER)
-
-
-_make_adapter = cache(TypeAdapter[Any])
 
 
 def _describe_type(hint: Any) -> str:

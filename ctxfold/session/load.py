@@ -13,7 +13,7 @@ from ctxfold.log import Kind, Origin, Record, Step
 from ctxfold.log.json import canonical
 from ctxfold.log.lines import Line, followed, lines_of
 from ctxfold.session.commits import Happened, advance
-from ctxfold.store.codec import digest, encode, pack_text, unpack_json
+from ctxfold.store.codec import digest, encode, pack, unpack_json
 from ctxfold.store.rows import Reading, Writing
 from ctxfold.store.tables import HeadRow, Path, State, StoredRecord
 from ctxfold.workspace import (
@@ -33,21 +33,18 @@ from ctxfold.workspace import (
 VERSION = 1
 """The version of the fold applier, kept in its events. A tile holds its resolved lines, so replay never applies it."""
 
+_PLAIN = ("summary", "status", "origin", "raw", "tokens", "untrusted", "whole")
+"""The fields of a tile that JSON holds as they are."""
+
 
 def dump_tile(tile: Tile) -> dict[str, Any]:
     """Return a tile as JSON, its steps as runs."""
     return {
         "id": tile.number,
         "steps": runs_of(tile.steps),
-        "summary": tile.summary,
         "lines": dump_lines(tile.lines),
-        "status": tile.status,
-        "origin": tile.origin,
-        "raw": tile.raw,
-        "tokens": tile.tokens,
-        "untrusted": tile.untrusted,
-        "whole": tile.whole,
         "children": list(tile.children),
+        **{name: getattr(tile, name) for name in _PLAIN},
         **({"memory": [text for _, text in tile.memory]} if tile.memory else {}),
         **({"as_of": tile.as_of, "fresh": tile.fresh} if tile.as_of else {}),
         **({"marks": list(tile.marks)} if tile.marks else {}),
@@ -107,7 +104,7 @@ def cover_with(tx: Writing, session: int, cover: int, tile: Tile) -> tuple[int, 
     hash.
     """
     body = canonical(dump_tile(tile))
-    tx.cover.add_tile(session, tile.number, tile.first, tile.last, tile.tokens, pack_text(body))
+    tx.cover.add_tile(session, tile.number, tile.first, tile.last, tile.tokens, pack(encode(body)))
     cover, kept = split_cover(tx, session, cover, tile)
     for number in (tile.number, *kept):
         cover = tx.cover.add_cell(session, cover, number)
@@ -245,7 +242,7 @@ def raw_steps(tx: Reading, session: int, steps: Sequence[Step], newest: bool = F
     return made
 
 
-def count_waiting(records: Iterable[Record | StoredRecord]) -> Counter[int]:
+def count_waiting(records: Iterable[StoredRecord]) -> Counter[int]:
     """Return of each step how many more calls than results it has."""
     calls: Counter[int] = Counter()
     for record in records:

@@ -113,15 +113,9 @@ def put_refactoring(tx: Writing, place: Branch, made: Refactoring, guidance: Gui
         cover, kept = cover_with(tx, place.session, cover, tile)
         hashes.append(kept)
     after = replace(place.state, cover=cover, guide=tx.forest.last_event(place.session) + 1)
-    payload = {
-        "was": place.state.guide,
-        "version": REFACTORINGS_VERSION,
-        "operator": made.operator,
-        "tiles": [tile.number for tile in made.tiles],
-        "steps": list(made.steps),
-        "marks": list(made.marks),
-        "guidance": asdict(guidance),
-    }
+    tiles, steps, marks = [tile.number for tile in made.tiles], list(made.steps), list(made.marks)
+    payload: dict[str, Any] = {"was": place.state.guide, "version": REFACTORINGS_VERSION, "operator": made.operator}
+    payload |= {"tiles": tiles, "steps": steps, "marks": marks, "guidance": asdict(guidance)}
     cause = "; ".join(filter(None, (f"{made.operator}: {made.reason}", reason)))
     happened = Happened("refactored", payload, hashes, made.decider, cause)
     return advance(tx, place.session, place.head, place.state, after, happened)
@@ -142,9 +136,9 @@ def put_refusal(tx: Writing, place: Branch, decider: Decider, cause: str) -> Sta
 def load_value(hint: type[T], tree: Any) -> T:
     """Read a value of a dataclass type from JSON made by `dataclasses.asdict`. Raises CorruptStore."""
     try:
-        return cast(T, _make_adapter(cast(Any, hint)).validate_python(tree))
+        return cast(T, make_adapter(cast(Any, hint)).validate_python(tree))
     except ValidationError as error:
         raise CorruptStore(f"a value of {hint.__name__} does not read back; restore a copy of the store") from error
 
 
-_make_adapter = cache(TypeAdapter[Any])
+make_adapter = cache(TypeAdapter[Any])

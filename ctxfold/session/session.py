@@ -139,8 +139,8 @@ class Session:
                 raise InputError(f"a message is wanted, not {type(message).__name__}; use ctxfold.read_messages")
         with self._at.writing() as tx:
             recorded = record.record_messages(tx, self._at, given)
-            summary = next((made for made, is_new in reversed(recorded) if is_new and made.is_summary), None)
-            if summary is not None and summary.ref is not None:
+            summaries = [made for made, is_new in recorded if is_new and (made.key or "").startswith(record.COMPACTION)]
+            if summaries and (summary := summaries[-1]).ref is not None:
                 memory, step, limit = Memory(report=summary.text), summary.ref.step, self._at.budget(tx)
                 put_memory(tx, self._at, limit, memory, step, step, By("host", "compaction"))
             return [made.ref for made, is_new in recorded if made.ref is not None and (is_new or known)]

@@ -97,18 +97,10 @@ def read_case(
             text = None if answer is None else tx.log.text(answer.entry)
             is_page = answer is not None and answer.origin == "page"
             calls.append(read_past_call(record.step, tx.log.text(record.entry), text, is_page))
-    return Case(
-        workspace,
-        tuple(calls),
-        frozenset(record.step for record in records if record.kind == "user"),
-        budget,
-        settings,
-        tx.cover.next_tile(session),
-        frozenset(f"s{each.step}.{each.k}" for each in records if each.kind == "note" and each.origin == "model"),
-        named,
-        lambda: read_evidence(tx, place, steps),
-        lambda ref: _read_text(tx, session, ref),
-    )
+    said = frozenset(record.step for record in records if record.kind == "user")
+    notes = frozenset(f"s{each.step}.{each.k}" for each in records if each.kind == "note" and each.origin == "model")
+    readers = (lambda: read_evidence(tx, place, steps), lambda ref: _read_text(tx, session, ref))
+    return Case(workspace, tuple(calls), said, budget, settings, tx.cover.next_tile(session), notes, named, *readers)
 
 
 def read_evidence(tx: Reading, place: Branch, steps: Sequence[int]) -> LogEvidence:

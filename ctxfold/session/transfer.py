@@ -76,15 +76,9 @@ def sessions(store: str | None = None) -> list[SessionInfo]:
 
 def _info(tx: Reading, row: SessionRow) -> SessionInfo:
     words = read_goals(tx, row.id, state_of(tx, row.id, head_of(tx, row.id, row.current or 1)))
-    return SessionInfo(
-        row.name,
-        words[-1] if words else "",
-        tx.log.last_step(row.id),
-        len(tx.forest.heads(row.id)),
-        row.created,
-        row.updated,
-        tx.sessions.raw_bytes(row.id),
-    )
+    goal, steps = words[-1] if words else "", tx.log.last_step(row.id)
+    branches, size = len(tx.forest.heads(row.id)), tx.sessions.raw_bytes(row.id)
+    return SessionInfo(row.name, goal, steps, branches, row.created, row.updated, size)
 
 
 def delete_session(name: str, store: str | None = None) -> None:

@@ -66,6 +66,11 @@ _FULL = "no space left for {}; everything committed before is kept: free some sp
 _FOREIGN = "{} is empty or of another program; restore a copy, or name another file with --store"
 
 
+def sqlite_version() -> str:
+    """The version of the SQLite in use."""
+    return sqlite3.sqlite_version
+
+
 class Guard:
     """The right to write to a store, held by one process at a time. `wait`: seconds to wait for another holder.
 

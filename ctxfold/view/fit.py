@@ -394,13 +394,11 @@ def _shorten(blocks: Sequence[Shown], room: int, budget: int, query: Sequence[st
         latest = replace(latest, lines=tuple(lines[0]), whole=False)
     left = max(room - latest.tokens - sum(overheads[:-1]), 0)
     kept = condense(older, [latest], left, budget, query)
-    return (
-        *(
-            block if tuple(lines) == block.lines else replace(block, lines=tuple(lines), whole=False)
-            for block, lines in zip(older, kept, strict=True)
-        ),
-        latest,
-    )
+    shorter = [
+        block if tuple(lines) == block.lines else replace(block, lines=tuple(lines), whole=False)
+        for block, lines in zip(older, kept, strict=True)
+    ]
+    return (*shorter, latest)
 
 
 def _shorten_part(memory: Memory | None, room: int, query: Sequence[str]) -> Memory | None:

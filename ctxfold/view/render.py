@@ -100,16 +100,9 @@ def render(workspace: Workspace, budget: Budget, log: CallLog = read_no_calls) -
         aim -= tokens - budget.tokens + 4
         parts = fit(whole, aim, query)
     texts = parts.texts()
-    return View(
-        "\n".join(texts),
-        [{"role": "user", "content": [{"type": "text", "text": text} for text in texts]}],
-        len(texts) - bool(parts.end),
-        tokens,
-        parts.refs,
-        budget.limit,
-        workspace.unfolded,
-        Native(parts, budget.tokens, log),
-    )
+    messages = [{"role": "user", "content": [{"type": "text", "text": text} for text in texts]}]
+    stable, native = len(texts) - bool(parts.end), Native(parts, budget.tokens, log)
+    return View("\n".join(texts), messages, stable, tokens, parts.refs, budget.limit, workspace.unfolded, native)
 
 
 def narrow_blocks(workspace: Workspace, budget: int) -> Workspace:
