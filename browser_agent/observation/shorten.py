@@ -13,8 +13,8 @@ from urllib.parse import urlsplit
 from browser_agent.observation import Observation
 from browser_agent.observation.blocks import Block
 from browser_agent.observation.inline import REF, cut, first_mention, terms, trim_torn_ref
-from ctxfold.select import PAGE, Piece, score
-from ctxfold.select.pieces import words_of
+from ctxfold.select.pieces import Piece, words_of
+from ctxfold.select.score import PAGE, score
 from ctxfold.text.words import counted
 from ctxfold.tokens import count, head
 

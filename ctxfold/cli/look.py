@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -48,17 +49,10 @@ def log(session: Session, limit: int) -> Printout:
     """
     events = session.history(limit=limit)[::-1]
     newest = {event.steps: event.seq for event in events if event.tokens}
-    rows = [
-        (
-            event.seq,
-            format_time(event.time),
-            event.branch,
-            spans(event.steps),
-            f"{event.tokens:,}" if newest.get(event.steps) == event.seq else "",
-            _describe(event),
-        )
-        for event in events
-    ]
+    rows: list[Sequence[object]] = []
+    for event in events:
+        raw = f"{event.tokens:,}" if newest.get(event.steps) == event.seq else ""
+        rows.append((event.seq, format_time(event.time), event.branch, spans(event.steps), raw, _describe(event)))
     return Printout(events, format_table(["event", "time", "branch", "steps", "raw", "what"], rows))
 
 

@@ -148,16 +148,13 @@ def _gather_chapters(tx: Reading, session: int, current: int, pictures: Path | N
         records: dict[int, list[tuple[StoredRecord, str]]] = {step.n: [] for step in own}
         for record in tx.log.records(session, list(records)):
             records[record.step].append((record, tx.log.text(record.entry)))
-        steps = [
-            {
-                "step": step,
-                "title": sum_up([(record.kind, text) for record, text in records[step.n]]),
-                "records": records[step.n],
-                "blocks": [tile.id for tile in tiles if step.n in tile.steps],
-                "picture": _read_picture(pictures, step.n),
-            }
-            for step in own
-        ]
+        steps = []
+        for step in own:
+            title = sum_up([(record.kind, text) for record, text in records[step.n]])
+            blocks, picture = [tile.id for tile in tiles if step.n in tile.steps], _read_picture(pictures, step.n)
+            steps.append(
+                {"step": step, "title": title, "records": records[step.n], "blocks": blocks, "picture": picture}
+            )
         where = {"topic": topics[head.topic], "branch": head.name, "current": head.id == current}
         yield {**where, "forked_at": forked_at, "steps": steps, "tiles": tiles}
 

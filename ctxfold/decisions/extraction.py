@@ -14,7 +14,9 @@ from pydantic import BaseModel, Field, StrictStr, field_validator
 from ctxfold.decisions.register import EntrySource, Records, read_entries
 from ctxfold.errors import InputError
 from ctxfold.log.json import parse
-from ctxfold.select import PAGE, Choice, Piece, find_promising, pieces_of_text, score
+from ctxfold.select.choose import Choice
+from ctxfold.select.pieces import Piece, pieces_of_text
+from ctxfold.select.score import PAGE, find_promising, score
 from ctxfold.text.words import counted, query_words, words
 from ctxfold.tokens import count, head
 from ctxfold.workspace import Extract

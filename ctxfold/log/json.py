@@ -186,13 +186,10 @@ def inline(value: Any) -> str:
     return spell(value)
 
 
-def rows_of(tree: Any) -> list[Row]:
-    """The rows of a tree, from the outside in."""
-    return list(_rows(tree, "", 0))
-
-
-def _rows(tree: Any, head: str, depth: int) -> Iterator[Row]:
-    """The rows of a value: an object gives one row of its small values, then the rows of its containers."""
+def rows_of(tree: Any, head: str = "", depth: int = 0) -> Iterator[Row]:
+    """The rows of a value, from the outside in: an object gives one row of its small values, then the rows of its
+    containers.
+    """
     if is_flat(tree):
         yield Row(depth, head, (inline(tree),))
     elif isinstance(tree, dict):
@@ -220,7 +217,7 @@ def _inner(value: Any, name: str, depth: int) -> Iterator[Row]:
             for key, row in rows:
                 yield Row(depth + 1, "", (inline(key), *_cells(row, columns)), "cells")
             return
-    yield from _rows(value, f"{word(name)}: ", depth)
+    yield from rows_of(value, f"{word(name)}: ", depth)
 
 
 def _list(tree: Sequence[Any], head: str, depth: int) -> Iterator[Row]:
@@ -235,7 +232,7 @@ def _list(tree: Sequence[Any], head: str, depth: int) -> Iterator[Row]:
     else:
         yield Row(depth, f"{head}[{len(tree)}]", ())
         for row in tree:
-            yield from _rows(row, "- ", depth + 1)
+            yield from rows_of(row, "- ", depth + 1)
 
 
 def _is_small(value: Any) -> bool:

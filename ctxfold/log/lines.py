@@ -158,9 +158,6 @@ def text_of(lines: Iterable[Line]) -> str:
     return "\n".join(line.text for line in lines)
 
 
-VERSION = 9
-"""Of the full form. Events hold the lines, so an older session keeps its bytes when this grows."""
-
 _BLOB = re.compile(r"(?<![\w+/-])[\w+/-]{2000,}+={0,2}", re.ASCII)
 """A run that nobody copies by hand: tokens and cursors, which have to be handed on, are shorter."""
 _BYTES = re.compile(r"(?=\D*\d)(?=[^A-Za-z]*[A-Za-z])")

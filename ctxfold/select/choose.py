@@ -22,38 +22,16 @@ _ANY = 1e-6
 """What any piece is worth while there is room: the newest before the oldest."""
 
 
-def select(
-    pieces: Sequence[Piece],
-    budget: int,
-    query: str = "",
-    *,
-    standing: Collection[int] = (),
-    weights: Weights = LOG,
-) -> list[int]:
-    """Choose the pieces worth most for their tokens within a budget.
+class Choice:
+    """A choice of the pieces worth most for their tokens; it grows.
 
     Args:
         pieces: the pieces, in text order.
-        budget: the most o200k tokens that the chosen pieces may cost.
         query: the question or task of the reader.
         standing: places of pieces that are shown whatever is chosen; they cost nothing, and nothing that they say is
             new.
-        weights: the numbers of the formula.
-
-    Returns:
-        The places of the chosen pieces in text order; each with all that it cannot be read without.
-    """
-    choice = Choice(pieces, query, standing=standing, weights=weights)
-    choice.fill(budget)
-    return sorted(choice.order)
-
-
-class Choice:
-    """A choice that grows.
-
-    Args:
-        pieces, query, standing, weights: as of `select`.
         among: the places that may be chosen; None for all.
+        weights: the numbers of the formula.
 
     Attributes:
         order: the chosen places, in the order of choice. A piece comes after all that it needs.

@@ -86,11 +86,6 @@ class Piece(NamedTuple):
     span: Span = Span(0, 0)
     part: bool = False
 
-    @property
-    def is_document(self) -> bool:
-        """Whether it is a line of a text that was read or written."""
-        return self.kind == "text" or (self.kind == "call" and bool(self.group))
-
 
 def pieces_of_lines(lines: Sequence[Line], steps: Sequence[int] = ()) -> list[Piece]:
     """Cut full forms into sentences, cells, rows and lines of documents.

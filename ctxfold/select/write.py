@@ -38,6 +38,21 @@ def write(lines: Sequence[Line], pieces: Sequence[Piece], chosen: Iterable[int])
     return written
 
 
+def write_each(
+    lines: Sequence[Line], pieces: Sequence[Piece], chosen: Iterable[int], owners: Sequence[int], many: int
+) -> list[list[Line]]:
+    """The lines of which pieces were chosen, as `write` gives them, those of each of so many owners by themselves.
+
+    `owners`: of each line the number of its owner, from 0.
+    """
+    places = sorted(chosen)
+    numbers = sorted({pieces[place].line for place in places} - {-1})
+    written: list[list[Line]] = [[] for _ in range(many)]
+    for number, line in zip(numbers, write(lines, pieces, places), strict=True):
+        written[owners[number]].append(line)
+    return written
+
+
 def _find_line(pieces: Sequence[Piece], place: int) -> tuple[int, int]:
     """Where the pieces of a line begin, without its head, and end."""
     start, end, line = place, place + 1, pieces[place].line

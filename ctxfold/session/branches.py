@@ -19,7 +19,7 @@ from ctxfold.store.rows import Reading, Writing
 from ctxfold.store.tables import HeadRow, Path, State, StoredRecord, TopicRow
 from ctxfold.text.words import rank_alike
 from ctxfold.tokens import count, head
-from ctxfold.workspace import Action, BranchSummary, Decider, Elsewhere, ForestView, Turn, spans
+from ctxfold.workspace import Action, BranchSummary, By, Elsewhere, ForestView, Turn, spans
 
 MAIN = "main"
 """The name of a session's first branch and of its topic."""
@@ -27,22 +27,6 @@ _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 
 Wish = Literal["auto", "continue", "create", "switch", "new_topic", "rename"]
 """The actions of `Session.branch`."""
-
-
-@dataclass(frozen=True, slots=True)
-class BranchMove:
-    """A decision to continue, fork, switch, begin a topic, or rename the branch.
-
-    Attributes:
-        at: for `create`, the last step that the new branch keeps; None for the tip.
-        to: the branch's name; None lets one be made up.
-    """
-
-    action: Action
-    at: int | None = None
-    to: str | None = None
-    reason: str = ""
-    decider: Decider = "host"
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,39 +81,44 @@ def check_wish(action: str, query: str | None, at: int | None, to: str | None) -
         raise InputError(f"{action} takes no name; use switch for a branch that exists, create for a new one")
 
 
-def move(tx: Writing, session: int, current: HeadRow, wish: BranchMove) -> tuple[HeadRow, State]:
+def move(
+    tx: Writing, session: int, current: HeadRow, action: Action, at: int | None, to: str | None, by: By
+) -> tuple[HeadRow, State]:
     """Apply a move made on the branch `current`. Returns the branch it leads to and that branch's revision.
+
+    `at`: for `create`, the last step that the new branch keeps, None for the tip; `to`: the branch's name, None lets
+    one be made up.
 
     Raises:
         BranchError: a name that is taken or unknown, or a step on no branch.
     """
     heads, state = tx.forest.heads(session), state_of(tx, session, current)
-    match wish.action:
+    match action:
         case "continue":
             return current, state
         case "rename":
-            return (current, state) if wish.to == current.name else _rename(tx, session, current, state, wish)
+            return (current, state) if to == current.name else _rename(tx, session, current, state, to, by)
         case "switch":
-            target = _find_branch(heads, wish.to)
+            target = _find_branch(heads, to)
             if target.id == current.id:
                 return current, state
             state = state_of(tx, session, target)
         case "create":
-            origin, state = truncate(tx, session, current, wish.at)
-            name = _choose_name(heads, wish.to, "branch")
+            origin, state = truncate(tx, session, current, at)
+            name = _choose_name(heads, to, "branch")
             target = HeadRow(len(heads) + 1, name, origin.topic, state.seq, time.time())
             tx.forest.add_head(session, target)
         case _:
             state = replace(GENESIS, notes=state.notes)
-            topic = TopicRow(len(tx.forest.topics(session)) + 1, _choose_name(heads, wish.to, "topic"))
+            topic = TopicRow(len(tx.forest.topics(session)) + 1, _choose_name(heads, to, "topic"))
             target = HeadRow(len(heads) + 1, topic.name, topic.id, 0, time.time())
             tx.forest.add_topic(session, topic)
             tx.forest.add_head(session, target)
-    payload: dict[str, Any] = {"action": wish.action, "from": current.id, "to": target.id, "tip": state.tip}
-    payload |= {"name": target.name} | ({"topic": target.topic} if wish.action == "new_topic" else {})
-    happened = Happened("moved", payload, (), wish.decider, wish.reason or wish.action)
+    payload: dict[str, Any] = {"action": action, "from": current.id, "to": target.id, "tip": state.tip}
+    payload |= {"name": target.name} | ({"topic": target.topic} if action == "new_topic" else {})
+    happened = Happened("moved", payload, (), by.decider, by.reason or action)
     after = advance(tx, session, target, state, state, happened)
-    tx.sessions.settle(session, target.id)
+    tx.sessions.change(session, "current", target.id)
     return target, after
 
 
@@ -150,13 +139,13 @@ def _choose_name(heads: Sequence[HeadRow], wanted: str | None, kind: str) -> str
     return wanted
 
 
-def _rename(tx: Writing, session: int, current: HeadRow, state: State, wish: BranchMove) -> tuple[HeadRow, State]:
-    if wish.to is None:
+def _rename(tx: Writing, session: int, current: HeadRow, state: State, to: str | None, by: By) -> tuple[HeadRow, State]:
+    if to is None:
         raise BranchError("a new name is missing; give it in `to`")
-    name = _choose_name(tx.forest.heads(session), wish.to, "branch")
+    name = _choose_name(tx.forest.heads(session), to, "branch")
     rename_branch(tx, session, current, name)
     payload = {"branch": current.id, "name": name, "was_name": current.name}
-    after = advance(tx, session, current, state, state, Happened("renamed", payload, (), wish.decider, "rename"))
+    after = advance(tx, session, current, state, state, Happened("renamed", payload, (), by.decider, "rename"))
     return replace(current, name=name, seq=after.seq), after
 
 
@@ -171,13 +160,9 @@ def truncate(tx: Reading, session: int, current: HeadRow, at: int | None) -> tup
     for branch in (current, *(other for other in tx.forest.heads(session) if other.id != current.id)):
         state = state_of(tx, session, branch)
         if step is not None and step.depth <= dict(tx.log.path(session, state.tip)).get(step.lane, 0):
-            return branch, replace(
-                state,
-                tip=at,
-                cover=_find_cover(tx, session, state.cover, step.depth),
-                intent=_find_event(tx, session, state.intent, step.depth),
-                guide=_find_event(tx, session, state.guide, step.depth),
-            )
+            cover = _find_cover(tx, session, state.cover, step.depth)
+            intent, guide = (_find_event(tx, session, newest, step.depth) for newest in (state.intent, state.guide))
+            return branch, replace(state, tip=at, cover=cover, intent=intent, guide=guide)
     last = tx.log.last_step(session)
     raise BranchError(f"s{at} is on no branch of this session, whose last step is s{last}; name a step of its log")
 
@@ -405,22 +390,13 @@ def _describe_branch(
         ((_count_shared(path, other), name) for name, other in older), key=lambda each: each[0], default=(0, "")
     )
     fork = tx.log.along(session, path, depth, depth) if depth else []
-    own = tx.log.along(session, path, depth + 1, tip.depth)
+    forked_at, origin = (fork[0].n, origin) if fork else (0, "")
+    own = spans([step.n for step in tx.log.along(session, path, depth + 1, tip.depth)])
     folded: list[FoldedStretch] = []
     saved = 0
     for tile in load_tiles(tx, session, state.cover):
         ends = [step for step in (tx.log.step(session, tile.first), tx.log.step(session, tile.last)) if step]
         saved += (ends[-1].upto - ends[0].upto + ends[0].tokens if ends else 0) - tile.tokens
         folded.append(FoldedStretch(tile.id, spans(tile.steps), tile.tokens, tile.raw))
-    return BranchInfo(
-        head.name,
-        state.tip,
-        tip.depth,
-        tip.raw_upto,
-        fork[0].n if fork else 0,
-        current,
-        origin if fork else "",
-        spans([step.n for step in own]),
-        tip.upto - saved,
-        tuple(folded),
-    )
+    shown = tip.upto - saved
+    return BranchInfo(head.name, tip.n, tip.depth, tip.raw_upto, forked_at, current, origin, own, shown, tuple(folded))

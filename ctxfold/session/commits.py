@@ -7,7 +7,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from ctxfold.errors import BranchError, CorruptStore, UndoError
 from ctxfold.log.json import canonical
@@ -15,23 +15,9 @@ from ctxfold.store.rows import Reading, Writing
 from ctxfold.store.tables import EventRow, HeadRow, State
 from ctxfold.workspace import Decider
 
-EventKind = Literal[
-    "recorded",
-    "arrived",
-    "folded",
-    "intent_set",
-    "extracted",
-    "refactored",
-    "routed",
-    "refused",
-    "noted",
-    "moved",
-    "renamed",
-    "voided",
-    "redacted",
-]
-
-DECISIONS: frozenset[EventKind] = frozenset({"folded", "moved", "renamed", "intent_set", "extracted", "refactored"})
+DecisionKind = Literal["folded", "moved", "renamed", "intent_set", "extracted", "refactored"]
+EventKind = Literal[DecisionKind, "recorded", "arrived", "routed", "refused", "noted", "voided", "redacted"]
+DECISIONS: frozenset[EventKind] = frozenset(get_args(DecisionKind))
 """The kinds that undo can void. Records and goals are never voided."""
 INTENTS: frozenset[EventKind] = frozenset({"intent_set", "extracted"})
 """The kinds that change the register and leave the cover as it is."""
@@ -133,7 +119,7 @@ def advance(tx: Writing, session: int, head: HeadRow, before: State, after: Stat
     tx.forest.add_event(
         session, EventRow(seq, head.id, before.seq, what.kind, what.decider, what.cause, words, time.time(), after)
     )
-    tx.forest.move_head(session, head.id, seq)
+    tx.forest.change_head(session, head.id, "seq", seq)
     return after
 
 
@@ -143,7 +129,7 @@ def rename_branch(tx: Writing, session: int, head: HeadRow, name: str) -> None:
         raise BranchError(f"a branch {name!r} is there already; rename that one first")
     if any(topic.id == head.topic and topic.name == head.name for topic in tx.forest.topics(session)):
         tx.forest.rename_topic(session, head.topic, name)
-    tx.forest.rename_head(session, head.id, name)
+    tx.forest.change_head(session, head.id, "name", name)
 
 
 def void_decision(tx: Writing, session: int, here: HeadRow, by: Literal["undo", "redo"]) -> tuple[HeadRow, EventRow]:
@@ -156,9 +142,9 @@ def void_decision(tx: Writing, session: int, here: HeadRow, by: Literal["undo", 
     """
     is_undo = by == "undo"
     state = state_of(tx, session, here)
-    voided = decision = _event(tx, session, state.decision if is_undo else state.undone)
+    voided = decision = tx.forest.event(session, state.decision if is_undo else state.undone)
     if voided is not None and not is_undo:
-        decision = _event(tx, session, int(json.loads(voided.json)["target"]))
+        decision = tx.forest.event(session, int(json.loads(voided.json)["target"]))
     if voided is None or decision is None:
         raise UndoError(f"nothing to {by} on this branch: {_NOTHING_LEFT[by]}")
     before, payload = _state_before(tx, session, voided), json.loads(decision.json)
@@ -180,14 +166,10 @@ def void_decision(tx: Writing, session: int, here: HeadRow, by: Literal["undo", 
     is_newest = state.decision == _state_before(tx, session, decision).decision
     after = state if is_undo or not is_newest else replace(state, decision=decision.seq)
     advance(tx, session, there, state, after, replace(happened, redoable=is_undo))
-    tx.sessions.settle(session, there.id)
+    tx.sessions.change(session, "current", there.id)
     return there, decision
 
 
-def _event(tx: Reading, session: int, seq: int) -> EventRow | None:
-    return tx.forest.event(session, seq) if seq else None
-
-
 def _state_before(tx: Reading, session: int, event: EventRow) -> State:
-    earlier = _event(tx, session, event.prev)
+    earlier = tx.forest.event(session, event.prev)
     return GENESIS if earlier is None else earlier.state

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 from ctxfold.decisions.extraction import (
@@ -23,7 +23,7 @@ from ctxfold.decisions.refactor.operators import apply_rules, apply_text, clean_
 from ctxfold.decisions.register import PlanGiven, resolve_plan, set_intent
 from ctxfold.errors import InputError, RefactorRefusal
 from ctxfold.prompts import prompt
-from ctxfold.session.branches import BranchMove, Move, RankedBranch, check_wish, move, rank_branches
+from ctxfold.session.branches import Move, RankedBranch, check_wish, move, rank_branches
 from ctxfold.session.branches import Wish as BranchWish
 from ctxfold.session.commits import Happened, advance
 from ctxfold.session.handle import Handle
@@ -35,6 +35,7 @@ from ctxfold.tokens import count
 from ctxfold.view.ends import write_guidance
 from ctxfold.view.fit import show
 from ctxfold.workspace import (
+    Action,
     By,
     Decider,
     Extract,
@@ -56,12 +57,12 @@ def move_branch(
     check_wish(action, query, at, to)
     place = now.place(tx)
     ranked = _rank(tx, now, query) if action == "auto" else ()
-    wish = BranchMove("continue" if action == "auto" else action, at, to, by.reason, by.decider)
-    head, state = move(tx, place.session, place.head, wish)
-    if head.id != now.branch or wish.action == "rename":
+    chosen: Action = "continue" if action == "auto" else action
+    head, state = move(tx, place.session, place.head, chosen, at, to, by)
+    if head.id != now.branch or chosen == "rename":
         now.go_to(head.id)
     topic = next(topic.name for topic in tx.forest.topics(place.session) if topic.id == head.topic)
-    return Move(head.name, topic, state.tip, wish.action, wish.reason, ranked)
+    return Move(head.name, topic, state.tip, chosen, by.reason, ranked)
 
 
 def _rank(tx: Reading, now: Handle, query: str | None) -> tuple[RankedBranch, ...]:
@@ -115,41 +116,29 @@ _LEAST = 16
 """The least budget of an extraction in o200k tokens: less holds no line with its ref."""
 
 
-@dataclass(frozen=True, slots=True)
-class ExtractionWanted:
-    """A request for lines of the log.
-
-    Attributes:
-        need: what to look for, in words; None for the open items, the latest message and the constraints.
-        selections: the lines that somebody chose; None searches the log.
-        budget: o200k tokens that all of it may cost.
-    """
-
-    need: str | None = None
-    selections: Selections | None = field(default=None, hash=False)
-    budget: int = 400
-
-
-def extract_lines(tx: Writing, now: Handle, wanted: ExtractionWanted, by: By) -> Extraction:
+def extract_lines(
+    tx: Writing, now: Handle, need: str | None, selections: Selections | None, budget: int, by: By
+) -> Extraction:
     """Put lines of the log at the end of the view: those that were chosen, or those nearest to the need.
 
-    Raises InputError: selections of which none names lines of the log; nothing is changed then.
+    Without a `need`, the open items, the latest message and the constraints say what to look for. Raises InputError:
+    selections of which none names lines of the log; nothing is changed then.
     """
-    if wanted.budget < _LEAST:
+    if budget < _LEAST:
         raise InputError(f"an extraction needs a budget of at least {_LEAST} tokens; 400 is usual")
     place = now.place(tx)
     workspace, intent = place.workspace, place.workspace.intent
     log = Sources(tx, place.session)
-    made = Extraction((), " ".join((wanted.need or "").split()))
-    if wanted.selections is not None:
+    made = Extraction((), " ".join((need or "").split()))
+    if selections is not None:
         items = frozenset(item.id for item in intent.items)
-        done = resolve_selections(wanted.selections, log, items, wanted.budget)
+        done = resolve_selections(selections, log, items, budget)
         if not done.extracts:
             raise InputError(f"nothing was extracted: {'; '.join(done.omitted[:3]) or 'no selection was given'}"[:400])
         counts, omitted = tuple(sorted(done.counts.items())), tuple(done.omitted[:40])
         made = replace(made, extracts=tuple(done.extracts), counts=counts, omitted=omitted)
     else:
-        made = replace(made, extracts=_find_lines(log, workspace, wanted))
+        made = replace(made, extracts=_find_lines(log, workspace, need, budget))
     made = replace(
         made,
         tokens=sum(count(each.text) + OVERHEAD for each in made.extracts),
@@ -157,18 +146,18 @@ def extract_lines(tx: Writing, now: Handle, wanted: ExtractionWanted, by: By) ->
     )
     if made.extracts == intent.extracts == ():
         return made
-    who = By("embedded" if wanted.selections is None else by.decider, by.reason or "asked for")
+    who = By("embedded" if selections is None else by.decider, by.reason or "asked for")
     now.take_intent(put_extraction(tx, place, made, who), replace(intent, extraction=made))
     return made
 
 
-def _find_lines(log: Sources, workspace: Workspace, wanted: ExtractionWanted) -> tuple[Extract, ...]:
+def _find_lines(log: Sources, workspace: Workspace, need: str | None, budget: int) -> tuple[Extract, ...]:
     """The lines that the embedded extractor chooses."""
-    intent, need = workspace.intent, wanted.need
+    intent = workspace.intent
     about = [*(item.text for item in intent.open), workspace.asked, *(each.text for each in intent.binding)]
     query = "\n".join(part[:2_000] for part in ([need] if need else about) if part) or workspace.goal
     queries = [query, *(item.text for item in intent.open[:4] if not need)]
-    return tuple(choose_lines(query, log.find(queries, _SEARCHED), wanted.budget))
+    return tuple(choose_lines(query, log.find(queries, _SEARCHED), budget))
 
 
 @dataclass(frozen=True, slots=True)

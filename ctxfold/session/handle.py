@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache, wraps
-from inspect import signature
+from inspect import isfunction, signature
 from types import NoneType, UnionType
 from typing import Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ValidationError
 
 from ctxfold.config import SETTINGS, FoldSettings
 from ctxfold.errors import InputError, UnknownSession
@@ -23,7 +23,7 @@ from ctxfold.session.branches import OtherBranches
 from ctxfold.session.commits import GENESIS, head_of, state_of
 from ctxfold.session.load import REACH, count_reach, count_waiting, load
 from ctxfold.session.record import Branch, NewRecord, Taken, arrive, is_on_path, record
-from ctxfold.session.register import load_guidance_at, load_intent
+from ctxfold.session.register import load_guidance_at, load_intent, make_adapter
 from ctxfold.store.rows import Reading, Writing
 from ctxfold.store.sqlite import Store
 from ctxfold.store.tables import HeadRow, State
@@ -45,6 +45,7 @@ class Handle:
         settings: when and how far it folds.
         seen: the latest step that this handle has shown.
         noticed: the last step of the memory that it has called due.
+        workspace: that of the last refresh, without the other branches: recording and folding need none of them.
     """
 
     def __init__(self, store: Store, session: int, branch: int, settings: FoldSettings = SETTINGS) -> None:
@@ -54,7 +55,7 @@ class Handle:
         self.noticed: int = 0
         self._state: State | None = None
         self._head: HeadRow | None = None
-        self._workspace = Workspace()
+        self.workspace: Workspace = Workspace()
         self._loaded = 0  # o200k tokens of the loaded blocks
         self._most = 0  # o200k tokens of loaded blocks above which they are loaded anew
         self._planned = 0  # the event of the intent in the workspace
@@ -84,16 +85,11 @@ class Handle:
         """Return the session's own budget in o200k tokens."""
         return tx.sessions.budget(self.session) or DEFAULT_BUDGET
 
-    @property
-    def workspace(self) -> Workspace:
-        """The workspace of the last refresh, without the other branches: recording and folding need none of them."""
-        return self._workspace
-
     def load_whole(self, tx: Reading, reach: int = 0) -> Workspace:
         """Return the workspace with the other branches, as a view shows it; `reach` as in `refresh`."""
         state = self.refresh(tx, reach)
         others = self._others.of(tx, self.branch, state)
-        return self._workspace if others.empty else replace(self._workspace, elsewhere=others)
+        return self.workspace if others.empty else replace(self.workspace, elsewhere=others)
 
     def load_shown(self, tx: Reading, reach: int) -> Workspace:
         """Return the workspace for a view of `reach` o200k tokens, and remember its last step as shown."""
@@ -135,21 +131,22 @@ class Handle:
         if self._state is None or self._state.seq != state.seq or is_other_reach:
             wanted = max(REACH, _REACH * reach)
             loaded = load(tx, self.session, state, wanted, upto)
-            self._workspace = replace(loaded, guidance=load_guidance_at(tx, self.session, state.guide))
-            self._loaded = self._workspace.tokens
+            self.workspace = replace(loaded, guidance=load_guidance_at(tx, self.session, state.guide))
+            self._loaded = self.workspace.tokens
             self._most = _EXCESS * max(self._loaded, wanted)
             self._state, self._planned = state, 0
-            self._waiting = count_waiting(tx, self.session, state.tip)
+            in_time = (each for each in tx.log.records(self.session, [state.tip]) if each.at == each.step)
+            self._waiting = count_waiting(in_time)[state.tip]
             self.seen = self.seen or state.tip
         planned = tx.forest.newest_intent(self.session) or state.intent
         if planned != self._planned:
-            self._workspace = replace(self._workspace, intent=load_intent(tx, self.session, state.intent))
+            self.workspace = replace(self.workspace, intent=load_intent(tx, self.session, state.intent))
             self._planned = planned
         return state
 
     def _lacks_blocks(self, reach: int, upto: int | None) -> bool:
         """Whether older blocks are needed that are not loaded."""
-        workspace, wanted = self._workspace, _REACH * reach
+        workspace, wanted = self.workspace, _REACH * reach
         if workspace.older is None:
             return False
         return count_reach(workspace.blocks, wanted) < wanted or (upto is not None and workspace.holding(upto) is None)
@@ -157,7 +154,7 @@ class Handle:
     def place(self, tx: Reading, upto: int | None = None) -> Branch:
         """Return where recording and deciding happen now; `upto` is a step that must be loaded."""
         state = self.refresh(tx, upto=upto)
-        return Branch(self.session, self._head or head_of(tx, self.session, self.branch), state, self._workspace)
+        return Branch(self.session, self._head or head_of(tx, self.session, self.branch), state, self.workspace)
 
     def place_of(self, tx: Reading, step: int) -> Branch:
         """Return where a late result of a step is shown: here if it is on this path, else on its newest branch."""
@@ -176,7 +173,7 @@ class Handle:
         if taken.step.n != taken.state.tip or (self._state is not None and self._state.cover != taken.state.cover):
             self.forget()
             return
-        step, blocks = taken.step, list(self._workspace.blocks)
+        step, blocks = taken.step, list(self.workspace.blocks)
         lines = taken.lines
         if blocks and isinstance(last := blocks[-1], RawStep) and last.n == step.n:
             blocks.pop()
@@ -190,19 +187,19 @@ class Handle:
             blocks[-_SETTLING:] = map(_settle, blocks[-_SETTLING:])
         tokens = HEADER + sum(line.tokens for line in lines)
         blocks.append(RawStep(step.n, lines, step.raw, tokens, not step.open and self._waiting <= 0))
-        workspace = replace(self._workspace, path_length=step.depth, blocks=tuple(blocks), unfolded=step.raw_upto)
+        workspace = replace(self.workspace, path_length=step.depth, blocks=tuple(blocks), unfolded=step.raw_upto)
         self.take_decision(taken.state, workspace, -sum(line.tokens for line in taken.lines))
         self.seen = taken.state.tip
 
     def take_decision(self, state: State, workspace: Workspace, freed: int = 0) -> None:
         """Continue at a revision that was made here; `freed`: o200k tokens that it took off the cover."""
         self._state, self._newest = state, state.seq
-        self._workspace = workspace
+        self.workspace = workspace
         self._loaded -= freed
 
     def take_intent(self, state: State, intent: Intent) -> None:
         """Continue at a plan or an extraction that was just made here."""
-        self.take_decision(state, replace(self._workspace, intent=intent))
+        self.take_decision(state, replace(self.workspace, intent=intent))
         self._planned = state.intent
 
     def record(self, tx: Writing, records: Sequence[NewRecord], *, fills: bool) -> Taken:
@@ -235,7 +232,7 @@ class Handle:
         self.seen, self.noticed = 0, 0
 
     def _drop(self) -> None:
-        self._state, self._workspace, self._loaded = None, Workspace(), 0
+        self._state, self.workspace, self._loaded = None, Workspace(), 0
 
 
 def _settle(block: Block) -> Block:
@@ -277,16 +274,21 @@ def check(function: Callable[P, T]) -> Callable[P, T]:
     return call
 
 
+def check_methods(checked: type[T]) -> type[T]:
+    """Make each public method of a class check its arguments."""
+    for name, method in list(vars(checked).items()):
+        if isfunction(method) and not name.startswith("_"):
+            setattr(checked, name, check(method))
+    return checked
+
+
 def is_of_type(value: object, hint: Any) -> bool:
     """Return whether a value is of an annotated type, and no number beyond `LARGEST_NUMBER`."""
     try:
-        _make_adapter(hint).validate_python(value, strict=True)
+        make_adapter(hint).validate_python(value, strict=True)
     except ValidationError:
         return False
     return not (isinstance(value, int) and abs(value) > LARGEST_NUMBER)
-
-
-_make_adapter = cache(TypeAdapter[Any])
 
 
 def _describe_type(hint: Any) -> str:

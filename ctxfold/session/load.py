@@ -13,7 +13,7 @@ from ctxfold.log import Kind, Origin, Record, Step
 from ctxfold.log.json import canonical
 from ctxfold.log.lines import Line, followed, lines_of
 from ctxfold.session.commits import Happened, advance
-from ctxfold.store.codec import digest, encode, pack_text, unpack_json
+from ctxfold.store.codec import digest, encode, pack, unpack_json
 from ctxfold.store.rows import Reading, Writing
 from ctxfold.store.tables import HeadRow, Path, State, StoredRecord
 from ctxfold.workspace import (
@@ -33,21 +33,18 @@ from ctxfold.workspace import (
 VERSION = 1
 """The version of the fold applier, kept in its events. A tile holds its resolved lines, so replay never applies it."""
 
+_PLAIN = ("summary", "status", "origin", "raw", "tokens", "untrusted", "whole")
+"""The fields of a tile that JSON holds as they are."""
+
 
 def dump_tile(tile: Tile) -> dict[str, Any]:
     """Return a tile as JSON, its steps as runs."""
     return {
         "id": tile.number,
         "steps": runs_of(tile.steps),
-        "summary": tile.summary,
         "lines": dump_lines(tile.lines),
-        "status": tile.status,
-        "origin": tile.origin,
-        "raw": tile.raw,
-        "tokens": tile.tokens,
-        "untrusted": tile.untrusted,
-        "whole": tile.whole,
         "children": list(tile.children),
+        **{name: getattr(tile, name) for name in _PLAIN},
         **({"memory": [text for _, text in tile.memory]} if tile.memory else {}),
         **({"as_of": tile.as_of, "fresh": tile.fresh} if tile.as_of else {}),
         **({"marks": list(tile.marks)} if tile.marks else {}),
@@ -107,7 +104,7 @@ def cover_with(tx: Writing, session: int, cover: int, tile: Tile) -> tuple[int, 
     hash.
     """
     body = canonical(dump_tile(tile))
-    tx.cover.add_tile(session, tile.number, tile.first, tile.last, tile.tokens, pack_text(body))
+    tx.cover.add_tile(session, tile.number, tile.first, tile.last, tile.tokens, pack(encode(body)))
     cover, kept = split_cover(tx, session, cover, tile)
     for number in (tile.number, *kept):
         cover = tx.cover.add_cell(session, cover, number)
@@ -227,7 +224,7 @@ def raw_steps(tx: Reading, session: int, steps: Sequence[Step], newest: bool = F
     in_time = [record for record in tx.log.records(session, numbers) if record.at == record.step]
     for record in in_time:
         by_step[record.step].append(record)
-    waiting = _waiting(in_time)
+    waiting = count_waiting(in_time)
     for record in tx.log.records(session, numbers, late=True):
         by_step[record.at].append(record)
     for records in by_step.values():
@@ -238,19 +235,19 @@ def raw_steps(tx: Reading, session: int, steps: Sequence[Step], newest: bool = F
         lines = tuple(line for record in by_step[step.n] for line in lines_at(tx, record))
         last = newest and at == len(steps) - 1
         passed = not newest or any(not later.open for later in steps[at + 1 :])
-        settled = not step.open and (passed or step.n not in waiting or now - step.time > TIMEOUT)
-        if step.n in waiting and not (last or step.open):
+        settled = not step.open and (passed or waiting[step.n] <= 0 or now - step.time > TIMEOUT)
+        if waiting[step.n] > 0 and not (last or step.open):
             lines = followed(lines)
         made.append(RawStep(step.n, lines, step.raw, HEADER + sum(line.tokens for line in lines), settled))
     return made
 
 
-def _waiting(records: Iterable[StoredRecord]) -> set[int]:
-    """The steps that have more calls than results."""
+def count_waiting(records: Iterable[StoredRecord]) -> Counter[int]:
+    """Return of each step how many more calls than results it has."""
     calls: Counter[int] = Counter()
     for record in records:
         calls[record.step] += {"call": 1, "result": -1}.get(record.kind, 0)
-    return {n for n, left in calls.items() if left > 0}
+    return calls
 
 
 def _older(tx: Reading, session: int, path: Path, depth: int) -> tuple[Older, tuple[Line, ...]]:
@@ -262,12 +259,6 @@ def _older(tx: Reading, session: int, path: Path, depth: int) -> tuple[Older, tu
     for record in tx.log.records(session, sorted(numbers)):
         words += [line for line in lines_at(tx, record) if line.kind in STANDING]
     return Older(first[0].n, last[0].n, depth, last[0].raw_upto), tuple(words)
-
-
-def count_waiting(tx: Reading, session: int, step: int) -> int:
-    """Return how many calls of a step have no result yet. A late result counts where it is shown."""
-    records = tx.log.records(session, [step]) if step else ()
-    return sum({"call": 1, "result": -1}.get(record.kind, 0) for record in records if record.at == record.step)
 
 
 def dump_lines(lines: Iterable[Line]) -> list[list[object]]:

@@ -91,7 +91,7 @@ def _create_session(tx: Writing, name: str) -> SessionRow:
     row = tx.sessions.add(name, time.time())
     tx.forest.add_topic(row.id, TopicRow(1, MAIN))
     tx.forest.add_head(row.id, HeadRow(1, MAIN, 1, 0, row.created))
-    tx.sessions.settle(row.id, 1)
+    tx.sessions.change(row.id, "current", 1)
     return row
 
 

@@ -71,10 +71,10 @@ def recall(tx: Reading, session: int, ref: Address, branch: str, reading: bool =
                 raise RefError(_explain_unknown(tx, session, str(ref)))
             text = _join_branches(tx, session, numbers, branch, reading)
         case _:
-            blocks = tx.cover.tile_numbers(session)
-            if ref.block not in blocks:
-                newest_block = f"the newest of this session is b{blocks[-1]}" if blocks else "nothing is folded yet"
-                raise RefError(f"no block {ref}; {newest_block}")
+            newest = tx.cover.next_tile(session) - 1
+            if ref.block > newest:
+                known = f"the newest of this session is b{newest}" if newest else "nothing is folded yet"
+                raise RefError(f"no block {ref}; {known}")
             steps = read_tile(tx, session, ref.block).steps
             text = f"# {ref}: {spans(steps)}\n{_join_records(tx, session, steps, reading)}"
     return Recalled(str(ref), text, derived=True)

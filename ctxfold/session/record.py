@@ -18,7 +18,7 @@ from ctxfold.messages import Call, Message, Opaque, Result, Text
 from ctxfold.messages.apis import read_block, read_messages
 from ctxfold.session.commits import Happened, advance
 from ctxfold.session.load import cover_with, dump_lines
-from ctxfold.store.codec import digest, encode, pack_text
+from ctxfold.store.codec import digest, encode, pack
 from ctxfold.store.rows import Reading, Writing
 from ctxfold.store.tables import HeadRow, State, StoredRecord
 from ctxfold.text.json import plain, spell_id
@@ -65,11 +65,6 @@ class NewRecord:
     def is_said(self) -> bool:
         """Whether the assistant said or called it, which closes the user's turn."""
         return self.kind in ("assistant", "call")
-
-    @property
-    def is_summary(self) -> bool:
-        """Whether it is a host's own summary of all before it."""
-        return self.key is not None and self.key.startswith(COMPACTION)
 
 
 @dataclass(frozen=True, slots=True)
@@ -343,7 +338,7 @@ def _append(
         form = canonical(dump_lines(rendered) if record.call else [])
         entry = tx.log.add_entry(record.text)
         shown = None if record.shown is None else tx.log.add_entry(record.shown)
-        tx.log.add_record(session, record, entry, shown, pack_text(form), key)
+        tx.log.add_record(session, record, entry, shown, pack(encode(form)), key)
         hashes = digest(encode(record.text)), None if record.shown is None else digest(encode(record.shown))
         material += material_of((record.kind, record.origin, record.call_id), *hashes, form)
         lines += rendered

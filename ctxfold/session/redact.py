@@ -123,7 +123,7 @@ def redact(tx: Writing, session: int, head: HeadRow, what: str, called: str | No
     store_session(tx, session, masked)
     _revise(tx, session)
     if own is not None and own != called:
-        tx.sessions.rename(session, own)
+        tx.sessions.change(session, "name", own)
     state = state_of(tx, session, head_of(tx, session, head.id))
     done = Redaction(len(changed), sum(changed), len(names), own or "", masks.left)
     advance(tx, session, head, state, state, Happened("redacted", {"records": done.records, "bytes": done.bytes}))

@@ -112,15 +112,9 @@ def put_refactoring(tx: Writing, place: Branch, made: Refactoring, guidance: Gui
         cover, kept = cover_with(tx, place.session, cover, tile)
         hashes.append(kept)
     after = replace(place.state, cover=cover, guide=tx.forest.last_event(place.session) + 1)
-    payload = {
-        "was": place.state.guide,
-        "version": REFACTORINGS_VERSION,
-        "operator": made.operator,
-        "tiles": [tile.number for tile in made.tiles],
-        "steps": list(made.steps),
-        "marks": list(made.marks),
-        "guidance": asdict(guidance),
-    }
+    tiles, steps, marks = [tile.number for tile in made.tiles], list(made.steps), list(made.marks)
+    payload: dict[str, Any] = {"was": place.state.guide, "version": REFACTORINGS_VERSION, "operator": made.operator}
+    payload |= {"tiles": tiles, "steps": steps, "marks": marks, "guidance": asdict(guidance)}
     cause = "; ".join(filter(None, (f"{made.operator}: {made.reason}", reason)))
     happened = Happened("refactored", payload, hashes, made.decider, cause)
     return advance(tx, place.session, place.head, place.state, after, happened)
@@ -129,24 +123,21 @@ def put_refactoring(tx: Writing, place: Branch, made: Refactoring, guidance: Gui
 def put_refused(tx: Writing, place: Branch, what: str, replies: Sequence[tuple[str, str]]) -> State:
     """Commit the refused replies of a model with their faults, as an event that changes nothing else."""
     payload = {"refused": [{"text": text, "why": why} for text, why in replies]}
-    return _note(tx, place, Happened("refused", payload, (), "model", what))
+    happened = Happened("refused", payload, (), "model", what)
+    return advance(tx, place.session, place.head, place.state, place.state, happened)
 
 
 def put_refusal(tx: Writing, place: Branch, decider: Decider, cause: str) -> State:
     """Commit that an operator was refused, and why, as an event that changes nothing else."""
-    return _note(tx, place, Happened("routed", {}, (), decider, cause))
-
-
-def _note(tx: Writing, place: Branch, what: Happened) -> State:
-    return advance(tx, place.session, place.head, place.state, place.state, what)
+    return advance(tx, place.session, place.head, place.state, place.state, Happened("routed", {}, (), decider, cause))
 
 
 def load_value(hint: type[T], tree: Any) -> T:
     """Read a value of a dataclass type from JSON made by `dataclasses.asdict`. Raises CorruptStore."""
     try:
-        return cast(T, _make_adapter(cast(Any, hint)).validate_python(tree))
+        return cast(T, make_adapter(cast(Any, hint)).validate_python(tree))
     except ValidationError as error:
         raise CorruptStore(f"a value of {hint.__name__} does not read back; restore a copy of the store") from error
 
 
-_make_adapter = cache(TypeAdapter[Any])
+make_adapter = cache(TypeAdapter[Any])

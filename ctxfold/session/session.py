@@ -16,8 +16,8 @@ from ctxfold.messages import Message
 from ctxfold.session import decide, record
 from ctxfold.session.branches import Move, Topic, Wish, read_tree
 from ctxfold.session.commits import head_of, void_decision
-from ctxfold.session.decide import ExtractionWanted, RefactorWanted, Selections
-from ctxfold.session.handle import Handle, check
+from ctxfold.session.decide import RefactorWanted, Selections
+from ctxfold.session.handle import Handle, check, check_methods
 from ctxfold.session.memory import consolidate, fill_view, fold_steps, put_memory
 from ctxfold.session.open import check_utf8, forget_pictures, keep_picture, open_handle
 from ctxfold.session.recall import Hit, Recalled, list_named, recall, recall_records, search
@@ -40,6 +40,7 @@ _HIGH_WATER = By("embedded", "high water")
 _HITS = 100  # the most hits of one search
 
 
+@check_methods
 class Session:
     """A named, persisted unit of work: one log, one forest. Use `Session.open`.
 
@@ -116,15 +117,13 @@ class Session:
         with self._at.reading() as tx:
             return self._at.budget(tx)
 
-    @check
     def set_budget(self, budget: int) -> None:
         """Set the session's own budget in o200k tokens."""
         limit = Budget.of(budget).tokens
         with self._at.writing() as tx:
             self._at.look(tx)
-            tx.sessions.keep_budget(self._at.session, limit)
+            tx.sessions.change(self._at.session, "budget", limit)
 
-    @check
     def record(self, messages: Iterable[Message], *, known: bool = False) -> list[RecordRef]:
         """Record messages in one commit, an assistant's words, calls and results as one step. Returns the new records.
 
@@ -140,18 +139,16 @@ class Session:
                 raise InputError(f"a message is wanted, not {type(message).__name__}; use ctxfold.read_messages")
         with self._at.writing() as tx:
             recorded = record.record_messages(tx, self._at, given)
-            summary = next((made for made, is_new in reversed(recorded) if is_new and made.is_summary), None)
-            if summary is not None and summary.ref is not None:
+            summaries = [made for made, is_new in recorded if is_new and (made.key or "").startswith(record.COMPACTION)]
+            if summaries and (summary := summaries[-1]).ref is not None:
                 memory, step, limit = Memory(report=summary.text), summary.ref.step, self._at.budget(tx)
                 put_memory(tx, self._at, limit, memory, step, step, By("host", "compaction"))
             return [made.ref for made, is_new in recorded if made.ref is not None and (is_new or known)]
 
-    @check
     def record_turn(self, user: str) -> RecordRef:
         """Record a message of the user. It opens a step, or joins the open one."""
         return self._record_one(NewRecord("user", "user", user), fills=False)
 
-    @check
     def record_step(
         self, explanation: object = "", calls: Sequence[object] = (), results: Sequence[object] = (), found: str = ""
     ) -> StepRef:
@@ -167,17 +164,14 @@ class Session:
         with self._at.writing() as tx:
             return StepRef(self._at.record(tx, records, fills=True).step.n)
 
-    @check
     def record_reply(self, text: str) -> RecordRef:
         """Record the assistant's answer: a step without calls, which closes the turn."""
         return self._record_one(NewRecord("assistant", "model", text), fills=True)
 
-    @check
     def record_note(self, text: str, origin: Origin = "model") -> RecordRef:
         """Record a finding. Every view shows it until `plan` lifts it; of a `tool` or `page` it is marked untrusted."""
         return self._record_one(NewRecord("note", origin, text), fills=False)
 
-    @check
     def record_result(
         self,
         step: Step,
@@ -202,7 +196,6 @@ class Session:
             taken = self._at.record(tx, [new], fills=fills)
             return RecordRef(taken.step.n, taken.last)
 
-    @check
     def fold(
         self, summary: str | None = None, first_step: Step | None = None, last_step: Step | None = None, by: By = _HOST
     ) -> Tile:
@@ -217,7 +210,6 @@ class Session:
         with self._at.writing() as tx:
             return fold_steps(tx, self._at, directive, by)
 
-    @check
     def consolidate(
         self,
         budget: int | None = None,
@@ -239,7 +231,6 @@ class Session:
         with self._at.writing() as tx:
             return consolidate(tx, self._at, limit, by, None if memory is None else read_memory(memory), as_of)
 
-    @check
     def remember(
         self,
         memory: Mapping[str, str] | str,
@@ -260,7 +251,6 @@ class Session:
             limit = self._limit(tx, budget, model).tokens
             return put_memory(tx, self._at, limit, written, last, None, by)
 
-    @check
     def find_due(self, budget: int | None = None, model: str | None = None) -> MemoryDue | None:
         """Return the memory to write now, once for each fold that calls for one; else None."""
         with self._at.reading() as tx:
@@ -272,7 +262,6 @@ class Session:
         self._at.noticed = due.steps[-1]
         return due
 
-    @check
     def plan(
         self,
         summary: str | None = None,
@@ -299,7 +288,6 @@ class Session:
         with self._at.writing() as tx:
             return decide.set_plan(tx, self._at, given, by)
 
-    @check
     def extract(
         self, need: str | None = None, selections: Selections | None = None, budget: int = 400, by: By = _HOST
     ) -> Extraction:
@@ -312,21 +300,18 @@ class Session:
         Raises InputError: selections that cannot be read, or of which none names lines of the log; nothing is changed.
         """
         with self._at.writing() as tx:
-            return decide.extract_lines(tx, self._at, ExtractionWanted(need, selections, budget), by)
+            return decide.extract_lines(tx, self._at, need, selections, budget, by)
 
-    @check
     def mark(self, texts: Sequence[str], steps: Sequence[int] = ()) -> list[tuple[str, tuple[str, ...]]]:
         """Return texts with `[not in the log]` after values that the log of steps (all if none) lacks, and these."""
         with self._at.reading() as tx:
             return list(map(read_evidence(tx, self._at.place(tx), steps).mark, texts))
 
-    @check
     def read_records(self, steps: Sequence[int], *, reading: bool = False) -> list[Recalled]:
         """Return the records of steps in the order of the log, each as `recall` returns it."""
         with self._at.reading() as tx:
             return recall_records(tx, self._at.session, steps, reading)
 
-    @check
     def refactor(
         self,
         operator: str = "auto",
@@ -353,7 +338,6 @@ class Session:
         with self._at.writing() as tx:
             return decide.apply_refactoring(tx, self._at, wanted)
 
-    @check
     def branch(
         self,
         action: Wish = "auto",
@@ -393,14 +377,12 @@ class Session:
             self._at.go_to(head.id)
             return describe_event(tx, self._at.session, event, holds=by == "redo")
 
-    @check
     def keep_refused(self, what: str, replies: Sequence[tuple[str, str]]) -> None:
         """Keep the replies of a model that could not be applied for a decision `what`, each with its fault."""
         with self._at.writing() as tx:
             place = self._at.place(tx)
             self._at.take_decision(put_refused(tx, place, what, replies), place.workspace)
 
-    @check
     def view(self, budget: int | None = None, model: str | None = None, fill: bool = False) -> View:
         """Render the context, never above the budget, which is at least `ctxfold.tokens.MIN_BUDGET` o200k tokens.
 
@@ -419,7 +401,6 @@ class Session:
     @overload
     def recall(self, ref: None = None, *, query: str, limit: int = 5, skip: int = 0) -> list[Hit]: ...
 
-    @check
     def recall(
         self,
         ref: str | Ref | None = None,
@@ -444,7 +425,6 @@ class Session:
             skip = max(skip, 0)
             return search(tx, self._at.session, query or "", skip + max(1, min(limit, _HITS)))[skip:]
 
-    @check
     def list_named(self, besides: str, room: int) -> tuple[str, ...]:
         """Return the ids, paths and numbers that calls named and a text does not show, in at most `room` characters."""
         with self._at.reading() as tx:
@@ -455,7 +435,6 @@ class Session:
         with self._at.reading() as tx:
             return record.is_compacted(tx, self._at.session)
 
-    @check
     def history(self, limit: int = 50) -> list[Event]:
         """Return the newest events, newest first, at most `limit`."""
         with self._at.reading() as tx:
@@ -466,13 +445,11 @@ class Session:
         with self._at.reading() as tx:
             return read_tree(tx, self._at.session, self._at.branch)
 
-    @check
     def picture(self, step: Step, jpeg: bytes) -> None:
         """Keep a picture of a step's page for a report; at most 60,000 bytes, and never in a view."""
         with self._at.reading():
             keep_picture(self._at.store.address, self.name, parse_step(step), jpeg)
 
-    @check
     def redact(self, what: str, *, names: bool = True) -> Redaction:
         """Blank bytes everywhere, keeping their length, and drop the session's pictures. The one loss there is.
 

@@ -98,18 +98,10 @@ def read_case(
             is_page = answer is not None and answer.origin == "page"
             past = read_past_call(tx.log.text(record.entry), text, is_page)
             calls.setdefault(record.step, []).append(past)
-    return Case(
-        workspace,
-        calls,
-        frozenset(record.step for record in records if record.kind == "user"),
-        budget,
-        settings,
-        tx.cover.next_tile(session),
-        frozenset(f"s{each.step}.{each.k}" for each in records if each.kind == "note" and each.origin == "model"),
-        named,
-        lambda: read_evidence(tx, place, steps),
-        lambda ref: _read_text(tx, session, ref),
-    )
+    said = frozenset(record.step for record in records if record.kind == "user")
+    notes = frozenset(f"s{each.step}.{each.k}" for each in records if each.kind == "note" and each.origin == "model")
+    readers = (lambda: read_evidence(tx, place, steps), lambda ref: _read_text(tx, session, ref))
+    return Case(workspace, calls, said, budget, settings, tx.cover.next_tile(session), notes, named, *readers)
 
 
 def read_evidence(tx: Reading, place: Branch, steps: Sequence[int]) -> LogEvidence:

@@ -65,20 +65,11 @@ def describe_event(tx: Reading, session: int, row: EventRow, *, holds: bool) -> 
     branch = next((head.name for head in tx.forest.heads(session) if head.id == row.head), "")
     payload = json.loads(row.json)
     step = tx.log.step(session, payload["step"]) if "step" in payload else None
-    return Event(
-        row.seq,
-        cast(EventKind, row.kind),
-        cast(Decider, row.decider),
-        row.cause,
-        branch,
-        row.state.revision.hex(),
-        tuple(payload.get("steps", ())) or ((payload["step"],) if "step" in payload else ()),
-        row.time,
-        holds,
-        _describe(tx, session, row.kind, payload),
-        0 if step is None else step.raw,
-        tuple((each["text"], each["why"]) for each in payload.get("refused", ())),
-    )
+    steps = tuple(payload.get("steps", ())) or ((payload["step"],) if "step" in payload else ())
+    about, tokens = _describe(tx, session, row.kind, payload), 0 if step is None else step.raw
+    refused = tuple((each["text"], each["why"]) for each in payload.get("refused", ()))
+    kind, decider, revision = cast(EventKind, row.kind), cast(Decider, row.decider), row.state.revision.hex()
+    return Event(row.seq, kind, decider, row.cause, branch, revision, steps, row.time, holds, about, tokens, refused)
 
 
 _ABOUT = {

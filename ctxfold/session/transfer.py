@@ -21,7 +21,7 @@ from ctxfold.session.verify import verify
 from ctxfold.store import is_there, open_store
 from ctxfold.store.codec import decode, encode
 from ctxfold.store.rows import Reading, Writing
-from ctxfold.store.tables import KEYS
+from ctxfold.store.tables import KEYS, SessionRow
 from ctxfold.text.json import strictly
 from ctxfold.tokens import MIN_BUDGET
 
@@ -71,23 +71,14 @@ def sessions(store: str | None = None) -> list[SessionInfo]:
     if not is_there(address):
         return []
     with open_store(address) as opened, opened.reading() as tx:
-        return [_info(tx, name) for name in tx.sessions.names()]
+        return [_info(tx, row) for row in filter(None, map(tx.sessions.named, tx.sessions.names()))]
 
 
-def _info(tx: Reading, name: str) -> SessionInfo:
-    row = tx.sessions.named(name)
-    if row is None:
-        raise CorruptStore(f"the session {name} is listed but not there; restore a copy of the store")
+def _info(tx: Reading, row: SessionRow) -> SessionInfo:
     words = read_goals(tx, row.id, state_of(tx, row.id, head_of(tx, row.id, row.current or 1)))
-    return SessionInfo(
-        name,
-        words[-1] if words else "",
-        tx.log.last_step(row.id),
-        len(tx.forest.heads(row.id)),
-        row.created,
-        row.updated,
-        tx.sessions.raw_bytes(row.id),
-    )
+    goal, steps = words[-1] if words else "", tx.log.last_step(row.id)
+    branches, size = len(tx.forest.heads(row.id)), tx.sessions.raw_bytes(row.id)
+    return SessionInfo(row.name, goal, steps, branches, row.created, row.updated, size)
 
 
 def delete_session(name: str, store: str | None = None) -> None:
@@ -287,5 +278,5 @@ def _settle(tx: Writing, session: int, opening: Tree) -> None:
     current, budget = opening["current"], opening["budget"]
     if current not in {0, *(head.id for head in tx.forest.heads(session))} or 0 != budget < MIN_BUDGET:
         raise ValueError("a branch or a budget that cannot be")
-    tx.sessions.settle(session, current)
-    tx.sessions.keep_budget(session, budget)
+    tx.sessions.change(session, "current", current)
+    tx.sessions.change(session, "budget", budget)

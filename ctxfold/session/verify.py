@@ -10,7 +10,7 @@ from ctxfold.errors import CorruptStore
 from ctxfold.session.commits import GENESIS, compute_revision
 from ctxfold.session.load import hash_tile, read_tile, split_cover
 from ctxfold.session.record import material_of
-from ctxfold.store.codec import decode, unpack
+from ctxfold.store.codec import decode, encode, unpack
 from ctxfold.store.rows import Reading
 from ctxfold.store.tables import EventRow, State
 
@@ -69,7 +69,7 @@ class _ExpectedRows:
         self._heads: dict[int, int] = {1: 0}
         self._steps: dict[int, tuple[int, bool]] = {0: (0, False)}
         self._records: dict[tuple[int, int], int] = {}
-        self._notes: list[tuple[int, int, str, str]] = []
+        self._notes: list[tuple[int, int, str, bytes]] = []
         self._cells: list[tuple[int, int, int]] = []
 
     def add(self, event: EventRow, payload: dict[str, Any], before: State) -> None:
@@ -84,7 +84,7 @@ class _ExpectedRows:
             self._steps.setdefault(payload["at"], (before.tip, True))
             self._records[payload["step"], payload["record"]] = payload["at"]
         elif event.kind == "noted":
-            self._notes.append((event.state.notes, before.notes, payload["slot"], payload["text"]))
+            self._notes.append((event.state.notes, before.notes, payload["slot"], encode(payload["text"])))
         self._add_cells(event, _tiles_of(payload), before)
         if event.state.tip not in self._steps:
             raise ValueError("no such step")
@@ -110,9 +110,9 @@ class _ExpectedRows:
         yield "steps", {0: (0, False)} | {step.n: (step.parent, step.open) for step in steps} == self._steps
         records = {(record.step, record.k): record.at for record in tx.log.entries_of(session)}
         yield "records", records == self._records
-        yield "notes", tx.cover.note_links(session) == self._notes
-        yield "covers", tx.cover.cells(session) == self._cells
-        lanes = {lane: (parent, fork) for lane, parent, fork in tx.log.lanes(session)}
+        yield "notes", tx.list_rows("note", "id, prev, slot, text", session) == self._notes
+        yield "covers", tx.list_rows("cell", "id, prev, tile", session) == self._cells
+        lanes = {lane: (parent, fork) for lane, parent, fork in tx.list_rows("lane", "id, parent, fork", session)}
         places = {0: (0, 0)} | {step.n: (step.lane, step.depth) for step in steps}
         for step in steps:
             lane, depth = places[step.parent]

@@ -1,4 +1,4 @@
-"""Where sessions are kept: opens the store of an address. `Connection` is what rows need of a database."""
+"""Where sessions are kept: opens the store of an address. `Query` is what rows need of a database."""
 
 from __future__ import annotations
 
@@ -11,20 +11,13 @@ if TYPE_CHECKING:
     from ctxfold.store.sqlite import Store
 
 
-class Connection(Protocol):
-    """What rows need of a database. SQL has named parameters, `:name`; every error is a StoreError."""
+class Query(Protocol):
+    """What rows need of a database: a function that runs one statement with named parameters, `:name`, and returns its
+    rows. Every error is a StoreError.
+    """
 
-    def run(self, sql: str, **values: object) -> None:
-        """Run one statement."""
-
-    def rows(self, sql: str, **values: object) -> list[tuple[Any, ...]]:
-        """All rows of one query, or of a statement that ends in RETURNING."""
-
-    def begin(self, *, write: bool) -> None:
-        """Begin a transaction: a snapshot to read, or the exclusive right to write."""
-
-    def commit(self, *, keep: bool = True) -> None:
-        """End the transaction. What it changed is kept, or else undone."""
+    def __call__(self, sql: str, **values: object) -> list[tuple[Any, ...]]:
+        """Run the statement."""
 
 
 def open_store(address: str) -> Store:

@@ -44,14 +44,9 @@ def unpack(body: bytes) -> bytes:
         raise CorruptStore("a row does not read back; restore a copy of the store") from error
 
 
-def pack_text(text: str) -> bytes:
-    """A text as the store keeps it."""
-    return pack(encode(text))
-
-
 def pack_json(tree: object) -> bytes:
     """JSON as the store keeps it."""
-    return pack_text(json.dumps(tree, ensure_ascii=False, separators=(",", ":")))
+    return pack(encode(json.dumps(tree, ensure_ascii=False, separators=(",", ":"))))
 
 
 def unpack_json(body: bytes) -> Any:

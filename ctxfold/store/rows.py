@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from ctxfold.errors import CorruptStore
 from ctxfold.log import Record, Step
@@ -34,7 +34,7 @@ from ctxfold.store.tables import (
 )  # fmt: skip
 
 if TYPE_CHECKING:
-    from ctxfold.store import Connection
+    from ctxfold.store import Query
 
 _BATCH = 500
 """Numbers in one statement, below the 999 parameters that old SQLite allows."""
@@ -54,15 +54,15 @@ def damaged(what: str) -> CorruptStore:
 
 
 class _Tables:
-    """Statements on some tables over a connection."""
+    """Statements on some tables."""
 
-    def __init__(self, db: Connection) -> None:
-        self._db = db
+    def __init__(self, query: Query) -> None:
+        self._query = query
 
     def _find(self, columns: str, table: str, end: str = "", **equal: object) -> list[tuple[Any, ...]]:
         """The rows of a table in which columns have these values."""
         where = " AND ".join(f"{name} = :{name}" for name in equal)
-        return self._db.rows(f"SELECT {columns} FROM {table} WHERE {where} {end}", **equal)
+        return self._query(f"SELECT {columns} FROM {table} WHERE {where} {end}", **equal)
 
     def _first(self, columns: str, table: str, **equal: object) -> tuple[Any, ...] | None:
         """The first row in which columns have these values, if any."""
@@ -85,7 +85,7 @@ class _Tables:
 
     def _insert(self, table: str, end: str = "", **cells: object) -> list[tuple[Any, ...]]:
         """Add a row; the columns that an `end` with RETURNING asks for."""
-        return self._db.rows(f"INSERT INTO {table} ({', '.join(cells)}) VALUES (:{', :'.join(cells)}) {end}", **cells)
+        return self._query(f"INSERT INTO {table} ({', '.join(cells)}) VALUES (:{', :'.join(cells)}) {end}", **cells)
 
     def _append(self, table: str, session: int, **cells: object) -> int:
         """Add a row of a session under the next number. Returns the number."""
@@ -96,14 +96,14 @@ class _Tables:
     def _change(self, table: str, column: str, value: object, **equal: object) -> None:
         """Set one column of the rows in which others have these values."""
         where = " AND ".join(f"{name} = :{name}" for name in equal)
-        self._db.run(f"UPDATE {table} SET {column} = :value WHERE {where}", value=value, **equal)
+        self._query(f"UPDATE {table} SET {column} = :value WHERE {where}", value=value, **equal)
 
     def _among(self, sql: str, wanted: Sequence[object], **values: object) -> list[tuple[Any, ...]]:
         """The rows of a query with a place for a list, over a list of any length."""
         rows: list[tuple[Any, ...]] = []
         for low in range(0, len(wanted), _BATCH):
             part = {f"v{at}": value for at, value in enumerate(wanted[low : low + _BATCH])}
-            rows += self._db.rows(sql.format(", ".join(f":{name}" for name in part)), **part, **values)
+            rows += self._query(sql.format(", ".join(f":{name}" for name in part)), **part, **values)
         return rows
 
 
@@ -118,10 +118,6 @@ class CoverRows(_Tables):
         """The last step, in path order, of a tile."""
         return self._value("last", "tile", session=session, id=tile)
 
-    def tile_numbers(self, session: int) -> list[int]:
-        """Every tile of a session."""
-        return [tile for (tile,) in self._find("id", "tile", "ORDER BY id", session=session)]
-
     def next_tile(self, session: int) -> int:
         """A tile number that was never used in this session."""
         return self._last("id", "tile", session=session) + 1
@@ -135,10 +131,6 @@ class CoverRows(_Tables):
         prev, tile = self._require("prev, tile", "cell", session=session, id=cell)
         return prev, tile
 
-    def cells(self, session: int) -> list[tuple[Any, ...]]:
-        """Every cell of a session as (number, the one before, tile)."""
-        return self._find("id, prev, tile", "cell", "ORDER BY id", session=session)
-
     def add_cell(self, session: int, prev: int, tile: int) -> int:
         """Add a cell after another; its number."""
         return self._append("cell", session, prev=prev, tile=tile)
@@ -150,11 +142,6 @@ class CoverRows(_Tables):
             note, slot, text = self._require("prev, slot, text", "note", session=session, id=note)
             notes.append((slot, decode(text)))
         return notes[::-1]
-
-    def note_links(self, session: int) -> list[tuple[int, int, str, str]]:
-        """Every note of a session as (number, the one before, slot, text)."""
-        rows = self._find("id, prev, slot, text", "note", "ORDER BY id", session=session)
-        return [(note, prev, slot, decode(text)) for note, prev, slot, text in rows]
 
     def add_note(self, session: int, prev: int, slot: str, text: str) -> int:
         """Add a note after another; its number."""
@@ -172,13 +159,9 @@ class ForestRows(_Tables):
         """Add a branch."""
         self._insert("head", session=session, **_cells(head))
 
-    def move_head(self, session: int, head: int, seq: int) -> None:
-        """Let a branch end at an event."""
-        self._change("head", "seq", seq, session=session, id=head)
-
-    def rename_head(self, session: int, head: int, name: str) -> None:
-        """Give a branch another name."""
-        self._change("head", "name", name, session=session, id=head)
+    def change_head(self, session: int, head: int, column: Literal["name", "seq"], value: object) -> None:
+        """Give a branch another name, or let it end at another event."""
+        self._change("head", column, value, session=session, id=head)
 
     def topics(self, session: int) -> list[TopicRow]:
         """The topics of a session, oldest first."""
@@ -193,7 +176,7 @@ class ForestRows(_Tables):
         self._change("topic", "name", name, session=session, id=topic)
 
     def event(self, session: int, seq: int) -> EventRow | None:
-        """One event."""
+        """One event; None for 0, which stands for no event."""
         row = self._first(EVENT, "event", session=session, seq=seq)
         return _event(row) if row else None
 
@@ -241,8 +224,8 @@ def _event(row: tuple[Any, ...]) -> EventRow:
 class LogRows(_Tables):
     """Steps, records and their bytes."""
 
-    def __init__(self, db: Connection, search: SearchRows) -> None:
-        super().__init__(db)
+    def __init__(self, query: Query, search: SearchRows) -> None:
+        super().__init__(query)
         self._search = search
 
     def step(self, session: int, n: int) -> Step | None:
@@ -262,7 +245,7 @@ class LogRows(_Tables):
 
     def write_step(self, session: int, step: Step) -> None:
         """Write a step that is new, was filled, or has more records."""
-        self._db.run(PUT_STEP, **_cells(step) | {"session": session, "open": int(step.open)})
+        self._query(PUT_STEP, **_cells(step) | {"session": session, "open": int(step.open)})
 
     def last_step(self, session: int) -> int:
         """The highest step number given out, 0 for none."""
@@ -284,7 +267,7 @@ class LogRows(_Tables):
         for lane, depth in reversed(path):
             if depth >= low:
                 ends = {"low": max(low, steps[-1].depth + 1 if steps else low), "high": min(depth, high)}
-                rows = self._db.rows(f"{sql} ORDER BY depth", session=session, lane=lane, **ends)
+                rows = self._query(f"{sql} ORDER BY depth", session=session, lane=lane, **ends)
                 steps += map(_step, rows)
         if [step.depth for step in steps] != list(range(low, min(high, path[0][1] if path else 0) + 1)):
             raise damaged("a path of this store")
@@ -293,10 +276,6 @@ class LogRows(_Tables):
     def add_lane(self, session: int, parent: int, fork: int) -> int:
         """Add a lane that leaves `parent` after depth `fork`; its number."""
         return self._append("lane", session, parent=parent, fork=fork)
-
-    def lanes(self, session: int) -> list[tuple[Any, ...]]:
-        """Every lane of a session as (number, parent, fork)."""
-        return self._find("id, parent, fork", "lane", "ORDER BY id", session=session)
 
     def place_taken(self, session: int, lane: int, depth: int) -> bool:
         """Whether a lane has a step at a depth already."""
@@ -329,7 +308,7 @@ class LogRows(_Tables):
     def longer(self, session: int, size: int) -> list[StoredRecord]:
         """The records of more bytes than that, newest first."""
         long = "AND (SELECT size FROM entry WHERE entry.id = record.entry) > :size ORDER BY id DESC"
-        rows = self._db.rows(f"SELECT {RECORD} FROM record WHERE session = :session {long}", session=session, size=size)
+        rows = self._query(f"SELECT {RECORD} FROM record WHERE session = :session {long}", session=session, size=size)
         return [StoredRecord(*row) for row in rows]
 
     def steps_with(self, session: int, kind: str, path: Path, high: int, limit: int) -> list[int]:
@@ -390,7 +369,7 @@ class SessionsRows(_Tables):
 
     def names(self) -> list[str]:
         """Every session's name, the newest work first."""
-        rows = self._db.rows(f"SELECT name, {UPDATED} FROM session ORDER BY updated DESC, id DESC")
+        rows = self._query(f"SELECT name, {UPDATED} FROM session ORDER BY updated DESC, id DESC")
         return [name for name, _ in rows]
 
     def add(self, name: str, created: float) -> SessionRow:
@@ -405,21 +384,13 @@ class SessionsRows(_Tables):
         redacted = self._last("seq", "mark", session=session, kind="redaction")
         return self._last("seq", "event", session=session), redacted
 
-    def settle(self, session: int, current: int) -> None:
-        """Note the branch that new handles start on."""
-        self._change("session", "current", current, id=session)
-
-    def rename(self, session: int, name: str) -> None:
-        """Give a session another name."""
-        self._change("session", "name", name, id=session)
+    def change(self, session: int, column: Literal["name", "current", "budget"], value: object) -> None:
+        """Give a session another name, another branch for new handles, or another budget of its views."""
+        self._change("session", column, value, id=session)
 
     def budget(self, session: int) -> int:
         """The tokens of its views where the caller names none, 0 while nobody set them."""
         return self._last("budget", "session", id=session)
-
-    def keep_budget(self, session: int, budget: int) -> None:
-        """Note the tokens of its views where the caller names none."""
-        self._change("session", "budget", budget, id=session)
 
     def raw_bytes(self, session: int) -> int:
         """Bytes of a session's raw records."""
@@ -429,13 +400,17 @@ class SessionsRows(_Tables):
 class Reading(_Tables):
     """A consistent snapshot of the store. A row that is missing or does not read back raises CorruptStore."""
 
-    def __init__(self, db: Connection) -> None:
-        super().__init__(db)
-        self.sessions = SessionsRows(db)
-        self.forest = ForestRows(db)
-        self.cover = CoverRows(db)
-        self.search = SearchRows(db)
-        self.log = LogRows(db, self.search)
+    def __init__(self, query: Query) -> None:
+        super().__init__(query)
+        self.sessions = SessionsRows(query)
+        self.forest = ForestRows(query)
+        self.cover = CoverRows(query)
+        self.search = SearchRows(query)
+        self.log = LogRows(query, self.search)
+
+    def list_rows(self, table: str, columns: str, session: int) -> list[tuple[Any, ...]]:
+        """Some columns of all rows of a session, in the order of their numbers."""
+        return self._find(columns, table, f"ORDER BY {KEYS[table]}", session=session)
 
     def read_rows(self, table: str, session: int, number: int) -> list[dict[str, Any]]:
         """The rows of a session with a number, as JSON, an entry by its text. Records also have their row id.
@@ -461,7 +436,7 @@ class Reading(_Tables):
 
     def is_scrub_due(self) -> bool:
         """Whether bytes of something that was removed may still be in the file."""
-        return bool(self._db.rows("SELECT 1 FROM unscrubbed LIMIT 1"))
+        return bool(self._query("SELECT 1 FROM unscrubbed LIMIT 1"))
 
 
 class Writing(Reading):
@@ -485,24 +460,24 @@ class Writing(Reading):
 
     def drop(self, session: int) -> None:
         """Remove a session. Its rows are nobody's from here on, and go with the next sweeps; a scrub is due."""
-        self._db.run("INSERT INTO unscrubbed DEFAULT VALUES")
-        self._db.run("DELETE FROM session WHERE id = :session", session=session)
+        self._query("INSERT INTO unscrubbed DEFAULT VALUES")
+        self._query("DELETE FROM session WHERE id = :session", session=session)
 
     def sweep(self) -> bool:
         """Remove some rows of dropped sessions, so few that a full disk can take the change. False: none are left."""
         nobodys = "session NOT IN (SELECT id FROM session)"
-        rows = self._db.rows(f"SELECT id, entry, shown FROM record WHERE {nobodys} ORDER BY id LIMIT {_SWEPT}")
+        rows = self._query(f"SELECT id, entry, shown FROM record WHERE {nobodys} ORDER BY id LIMIT {_SWEPT}")
         self._remove(rows)
         for table in [] if rows else OWNED:
-            self._db.run(f"DELETE FROM {table} WHERE {nobodys}")
+            self._query(f"DELETE FROM {table} WHERE {nobodys}")
         return bool(rows)
 
     def clear(self, session: int) -> None:
         """Remove all of a session but its name and number, to write it anew. A scrub is due from here on."""
-        self._db.run("INSERT INTO unscrubbed DEFAULT VALUES")
-        self._remove(self._db.rows("SELECT id, entry, shown FROM record WHERE session = :s ORDER BY id", s=session))
+        self._query("INSERT INTO unscrubbed DEFAULT VALUES")
+        self._remove(self._query("SELECT id, entry, shown FROM record WHERE session = :s ORDER BY id", s=session))
         for table in OWNED:
-            self._db.run(f"DELETE FROM {table} WHERE session = :session", session=session)
+            self._query(f"DELETE FROM {table} WHERE session = :session", session=session)
 
     def _remove(self, records: Sequence[tuple[int, int, int | None]]) -> None:
         """Remove records, given with their entries, and the entries that no other record uses."""

@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ctxfold.store import Connection
+    from ctxfold.store import Query
 
 INDEX = (
     "CREATE VIRTUAL TABLE fts USING fts5"
@@ -26,18 +26,18 @@ _WORD = re.compile(r"[^\W_]+")
 class SearchRows:
     """The words of records."""
 
-    def __init__(self, db: Connection) -> None:
-        self._db = db
+    def __init__(self, query: Query) -> None:
+        self._query = query
 
     def add(self, record: int, text: str) -> None:
         """Index a record."""
         sql = "INSERT INTO fts (rowid, text) VALUES (:record, :words)"
-        self._db.run(sql, record=record, words=_index_form(text))
+        self._query(sql, record=record, words=_index_form(text))
 
     def remove(self, record: int, text: str) -> None:
         """Take a record out of the index, which has to be given the words that were put in."""
         sql = "INSERT INTO fts (fts, rowid, text) VALUES ('delete', :record, :words)"
-        self._db.run(sql, record=record, words=_index_form(text))
+        self._query(sql, record=record, words=_index_form(text))
 
     def ranked(self, session: int, query: str, limit: int) -> list[tuple[int, float]]:
         """Records that hold words of a query, best first, with a score that grows with fit."""
@@ -55,7 +55,7 @@ class SearchRows:
 
     def _match(self, session: int, words: str, limit: int) -> list[int]:
         """The newest records of a session that match a query of SQLite's."""
-        rows = self._db.rows(
+        rows = self._query(
             "SELECT fts.rowid FROM fts JOIN record ON record.id = fts.rowid"
             " WHERE fts MATCH :words AND record.session = :session ORDER BY fts.rowid DESC LIMIT :limit",
             words=words, session=session, limit=limit,

@@ -17,7 +17,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, closing, contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
@@ -152,92 +152,6 @@ class Guard:
         self.release()
 
 
-class Sqlite:
-    """A connection to one file, or to memory; it implements `ctxfold.store.Connection`.
-
-    `guard`: the right to write. A file that may not be written is only read.
-    """
-
-    def __init__(self, address: str) -> None:
-        self._address = address
-        self._writing = False
-        path, memory = Path(address).absolute(), address == ":memory:"
-        with _translate_errors(address):
-            self._frozen = not memory and not _make_private(path)
-            self.guard = Guard(None if memory or self._frozen else path)
-            self._connection = _connect_frozen(path) if self._frozen else _connect(address)
-            try:
-                if memory:
-                    _create(self._connection)
-                _check_version(self._connection, address)
-                with self.guard:
-                    self._connection.executescript(_READER if self._frozen else _READER + _WRITER)
-            except BaseException:
-                self._connection.close()
-                raise
-
-    def run(self, sql: str, **values: object) -> None:
-        """Run one statement."""
-        self.rows(sql, **values)
-
-    def rows(self, sql: str, **values: object) -> list[tuple[Any, ...]]:
-        """All rows of one query, or of a statement that ends in RETURNING."""
-        try:
-            return self._connection.execute(sql, values).fetchall()
-        except (sqlite3.Error, UnicodeDecodeError) as error:
-            raise _translate(error, self._address) from error
-
-    def begin(self, *, write: bool) -> None:
-        """Begin a transaction: a snapshot to read, or the exclusive right to write."""
-        if not write:
-            self.run("BEGIN")
-            return
-        if self._frozen:
-            raise ReadOnlyStore(f"{self._address} may not be written; change its rights, or name another with --store")
-        self.guard.acquire()
-        self._writing = True
-        try:
-            self.guard.reserve(self._log_size() + _MARGIN)
-            self.run("BEGIN IMMEDIATE")
-        except BaseException:
-            self.commit(keep=False)
-            raise
-
-    def commit(self, *, keep: bool = True) -> None:
-        """End the transaction. What it changed is kept, or else undone."""
-        try:
-            if keep:
-                self.run("COMMIT")
-        finally:
-            if self._connection.in_transaction:
-                self._connection.execute("ROLLBACK")
-            if self._writing:
-                self.guard.release()
-            self._writing = False
-
-    def close(self) -> None:
-        """End the connection. The last one to end empties the write-ahead log into the file."""
-        with _translate_errors(self._address), self.guard:
-            self._connection.close()
-            if not self._log_size():
-                self.guard.give_up_reserve()
-        self.guard.close()
-
-    def free(self) -> None:
-        """Make room on a full disk: give up the reserve, which is as large as the log, and take the log
-        into the file.
-        """
-        self.guard.give_up_reserve()
-        self.run("PRAGMA wal_checkpoint(TRUNCATE)")
-        self.run("PRAGMA secure_delete = FAST")
-
-    def _log_size(self) -> int:
-        """Bytes of the write-ahead log, 0 without one."""
-        with suppress(FileNotFoundError):
-            return os.stat(f"{self._address}-wal").st_size
-        return 0
-
-
 class Store:
     """Sessions in one SQLite file, or in memory, used by any threads of this process in turn.
 
@@ -254,31 +168,62 @@ class Store:
 
     def __init__(self, address: str) -> None:
         self.address = address
-        self._db = Sqlite(address)
-        self._rows = Writing(self._db)
+        self._rows = Writing(self.query)
         self._lock = threading.RLock()
         self._closed = False
+        path, memory = Path(address).absolute(), address == ":memory:"
+        with _translate_errors(address):
+            self._frozen = not memory and not _make_private(path)
+            self._guard = Guard(None if memory or self._frozen else path)
+            self._connection = _connect_frozen(path) if self._frozen else _connect(address)
+            try:
+                if memory:
+                    _create(self._connection)
+                _check_version(self._connection, address)
+                with self._guard:
+                    self._connection.executescript(_READER if self._frozen else _READER + _WRITER)
+            except BaseException:
+                self._connection.close()
+                raise
 
-    def reading(self) -> AbstractContextManager[Reading]:
-        """A snapshot for the length of the block."""
-        return self._transaction(write=False)
-
-    def writing(self) -> AbstractContextManager[Writing]:
-        """The right to write for the length of the block: committed at its end, undone on any exception."""
-        return self._transaction(write=True)
+    def query(self, sql: str, **values: object) -> list[tuple[Any, ...]]:
+        """Run one statement, and return its rows; none but of a query, or of a statement that ends in RETURNING."""
+        try:
+            return self._connection.execute(sql, values).fetchall()
+        except (sqlite3.Error, UnicodeDecodeError) as error:
+            raise _translate(error, self.address) from error
 
     @contextmanager
-    def _transaction(self, *, write: bool) -> Iterator[Writing]:
-        """A transaction for the length of the block: committed at its end if it writes, undone on an exception."""
+    def reading(self) -> Iterator[Reading]:
+        """A snapshot for the length of the block."""
         with self._lock:
             self._check_open()
-            self._db.begin(write=write)
-            try:
+            with self._transaction("BEGIN"):
                 yield self._rows
-            except BaseException:
-                self._db.commit(keep=False)
-                raise
-            self._db.commit(keep=write)
+
+    @contextmanager
+    def writing(self) -> Iterator[Writing]:
+        """The right to write for the length of the block: committed at its end, undone on any exception."""
+        with self._lock:
+            self._check_open()
+            if self._frozen:
+                move = "change its rights, or name another with --store"
+                raise ReadOnlyStore(f"{self.address} may not be written; {move}")
+            with self._guard:
+                self._guard.reserve(self._log_size() + _MARGIN)
+                with self._transaction("BEGIN IMMEDIATE"):
+                    yield self._rows
+                    self.query("COMMIT")
+
+    @contextmanager
+    def _transaction(self, begin: str) -> Iterator[None]:
+        """A transaction for the length of the block, undone unless the block committed it."""
+        self.query(begin)
+        try:
+            yield
+        finally:
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
 
     def remove(self, remove: Callable[[Writing], _T]) -> _T:
         """What a removal returns that is called with the right to write. On a full disk, room for it is made first."""
@@ -286,8 +231,8 @@ class Store:
             with self.writing() as rows:
                 return remove(rows)
         except FullDisk:
-            with self._db.guard:
-                self._db.free()
+            with self._guard:
+                self._free()
             with self.writing() as rows:
                 return remove(rows)
 
@@ -303,7 +248,7 @@ class Store:
             try:
                 while self.remove(Writing.sweep):
                     pass
-                with self._db.guard:
+                with self._guard:
                     self._rewrite()
             except StoreError as error:
                 why = f"another process is at work in {self.address}; wait for it or end it"
@@ -314,25 +259,38 @@ class Store:
 
     def _rewrite(self) -> None:
         """Write the file anew without what was removed. Raises BusyStore: somebody reads it."""
-        db = self._db
-        ((upto,),) = db.rows("SELECT coalesce(max(id), 0) FROM unscrubbed")
+        ((upto,),) = self.query("SELECT coalesce(max(id), 0) FROM unscrubbed")
         try:
-            db.run("INSERT INTO fts (fts) VALUES ('optimize')")
-            db.run("VACUUM")
+            self.query("INSERT INTO fts (fts) VALUES ('optimize')")
+            self.query("VACUUM")
         except FullDisk:  # the new file needs as much room again: give back the free pages of the old one first
-            db.free()
-            while db.rows("PRAGMA freelist_count") != [(0,)]:
-                db.run(f"PRAGMA incremental_vacuum({_FREED_PAGES})")
-                db.run("PRAGMA wal_checkpoint(TRUNCATE)")
-            db.run("VACUUM")
-        db.run(f"PRAGMA busy_timeout = {PATIENCE * 1000:.0f}")
+            self._free()
+            while self.query("PRAGMA freelist_count") != [(0,)]:
+                self.query(f"PRAGMA incremental_vacuum({_FREED_PAGES})")
+                self.query("PRAGMA wal_checkpoint(TRUNCATE)")
+            self.query("VACUUM")
+        self.query(f"PRAGMA busy_timeout = {PATIENCE * 1000:.0f}")
         try:
-            ((busy, *_),) = db.rows("PRAGMA wal_checkpoint(TRUNCATE)")
+            ((busy, *_),) = self.query("PRAGMA wal_checkpoint(TRUNCATE)")
         finally:
-            db.run(f"PRAGMA busy_timeout = {WAIT * 1000:.0f}")
+            self.query(f"PRAGMA busy_timeout = {WAIT * 1000:.0f}")
         if busy:
             raise BusyStore(self.address)
-        db.run("DELETE FROM unscrubbed WHERE id <= :upto", upto=upto)
+        self.query("DELETE FROM unscrubbed WHERE id <= :upto", upto=upto)
+
+    def _free(self) -> None:
+        """Make room on a full disk: give up the reserve, which is as large as the log, and take the log
+        into the file.
+        """
+        self._guard.give_up_reserve()
+        self.query("PRAGMA wal_checkpoint(TRUNCATE)")
+        self.query("PRAGMA secure_delete = FAST")
+
+    def _log_size(self) -> int:
+        """Bytes of the write-ahead log, 0 without one."""
+        with suppress(FileNotFoundError):
+            return os.stat(f"{self.address}-wal").st_size
+        return 0
 
     def finish(self) -> bool:
         """Scrub where that is due. Returns whether nothing is left to do; raises nothing where it must wait longer."""
@@ -348,17 +306,24 @@ class Store:
         """Look for damage in all of the file. Raises CorruptStore."""
         with self._lock:
             self._check_open()
-            ((result,), *_) = self._db.rows("PRAGMA integrity_check(1)")
+            ((result,), *_) = self.query("PRAGMA integrity_check(1)")
         if result != "ok":
             raise damaged(f"{self.address} ({' '.join(result.split())})")
 
     def close(self) -> None:
-        """Finish what can be finished, and end the connection. Closing twice is harmless."""
+        """Finish what can be finished, and end the connection; the last one to end empties the write-ahead log into the
+        file. Closing twice is harmless.
+        """
         with self._lock:
-            if not self._closed:
-                self.finish()
-                self._closed = True
-                self._db.close()
+            if self._closed:
+                return
+            self.finish()
+            self._closed = True
+            with _translate_errors(self.address), self._guard:
+                self._connection.close()
+                if not self._log_size():
+                    self._guard.give_up_reserve()
+            self._guard.close()
 
     def __enter__(self) -> Self:
         return self

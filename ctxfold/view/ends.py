@@ -26,7 +26,9 @@ from ctxfold.log.lines import (
     line,
     unposed,
 )
-from ctxfold.select import GAP, Choice, find_excerpts, pieces_of_lines, write
+from ctxfold.select.choose import Choice, find_excerpts
+from ctxfold.select.pieces import pieces_of_lines
+from ctxfold.select.write import GAP, write_each
 from ctxfold.text.words import counted
 from ctxfold.tokens import count, head
 from ctxfold.workspace import (
@@ -113,16 +115,12 @@ def write_ends(workspace: Workspace, texts: Sequence[str], room: int | None = No
     lines = [each for section in sections for each in section.lines]
     owners = [number for number, section in enumerate(sections) for _ in section.lines]
     pieces = pieces_of_lines(lines, owners)
-    named = _NAMED[0]
+    named = next((many for many in _NAMED if count(_write_bare(sections, workspace.elsewhere, many)) <= room), 0)
 
     def write_chosen(places: Sequence[int]) -> str:
-        chosen: list[list[Line]] = [[] for _ in sections]
-        numbers = sorted({pieces[place].line for place in places} - {-1})
-        for number, shown in zip(numbers, write(lines, pieces, places), strict=True):
-            chosen[owners[number]].append(shown)
+        chosen = write_each(lines, pieces, places, owners, len(sections))
         return _write_sections(sections, chosen, workspace.elsewhere, named)
 
-    named = next((many for many in _NAMED if count(_write_bare(sections, workspace.elsewhere, many)) <= room), 0)
     choice = Choice(pieces, query)
     choice.fill(room, [place for place, piece in enumerate(pieces) if piece.kind == "stub"])
     return write_chosen(choice.fit(room, lambda places: count(write_chosen(places))))

@@ -10,8 +10,9 @@ from itertools import takewhile
 
 from ctxfold.log.lines import BREAK, MEMORY, REPORT, UNSAID, USER, Line, line, unposed
 from ctxfold.log.page import references_in, without_references
-from ctxfold.select import GAP, Choice, find_excerpts, pieces_of_lines, write
-from ctxfold.select.pieces import cells_of
+from ctxfold.select.choose import Choice, find_excerpts
+from ctxfold.select.pieces import cells_of, pieces_of_lines
+from ctxfold.select.write import GAP, write, write_each
 from ctxfold.tokens import count, count_lines, head
 from ctxfold.view.ends import find_branch_refs, write_ends
 from ctxfold.workspace import Block, Memory, Older, Tile, Workspace, spans
@@ -237,11 +238,7 @@ def condense(
     ):
         choice.fill(min(room, int(most)), among)
     chosen = choice.fit(room, lambda places: _count_addressed(write(lines, pieces, places)))
-    kept: list[list[Line]] = [[] for _ in blocks]
-    numbers = sorted({pieces[place].line for place in chosen} - {-1})
-    for number, shown in zip(numbers, write(lines, pieces, chosen), strict=True):
-        kept[owners[number]].append(shown)
-    return kept
+    return write_each(lines, pieces, chosen, owners, len(blocks))
 
 
 def shorten_summaries(summaries: Sequence[str], room: int, query: Sequence[str]) -> list[str]:
@@ -397,13 +394,11 @@ def _shorten(blocks: Sequence[Shown], room: int, budget: int, query: Sequence[st
         latest = replace(latest, lines=tuple(lines[0]), whole=False)
     left = max(room - latest.tokens - sum(overheads[:-1]), 0)
     kept = condense(older, [latest], left, budget, query)
-    return (
-        *(
-            block if tuple(lines) == block.lines else replace(block, lines=tuple(lines), whole=False)
-            for block, lines in zip(older, kept, strict=True)
-        ),
-        latest,
-    )
+    shorter = [
+        block if tuple(lines) == block.lines else replace(block, lines=tuple(lines), whole=False)
+        for block, lines in zip(older, kept, strict=True)
+    ]
+    return (*shorter, latest)
 
 
 def _shorten_part(memory: Memory | None, room: int, query: Sequence[str]) -> Memory | None:
@@ -419,17 +414,20 @@ def _drop_bare(parts: Parts, blocks: Sequence[Shown]) -> Parts:
     bare = [block for block in blocks if block.steps and not (block.lines or block.summary or block.memory)]
     if not bare:
         return replace(parts, blocks=kept)
-    first = parts.older[0].first if parts.older else bare[0].steps[0]
-    steps = sum(older.count for older in parts.older) + sum(len(block.steps) for block in bare)
-    raw = sum(older.raw for older in parts.older) + sum(block.raw for block in bare)
-    return replace(parts, blocks=kept, older=(Older(first, bare[-1].steps[-1], steps, raw),))
+    return replace(parts, blocks=kept, older=(join_older(parts.older, bare),))
+
+
+def join_older(older: Sequence[Older], gone: Sequence[Block | Shown]) -> Older:
+    """One stretch for the steps of which only an address is shown and the blocks after them."""
+    first = older[0].first if older else gone[0].steps[0]
+    many = sum(each.count for each in older) + sum(len(block.steps) for block in gone)
+    return Older(first, gone[-1].steps[-1], many, sum(each.raw for each in (*older, *gone)))
 
 
 def _keep_address(parts: Parts, aim: int) -> Parts:
     """The path as one address, where nothing else fits."""
-    steps = [step for block in parts.blocks for step in block.steps]
-    if not steps:
+    blocks = [block for block in parts.blocks if block.steps]
+    if not blocks:
         return replace(parts, opening=head(parts.opening, max(aim - 8, 0)), end="")
-    older = Older(steps[0], steps[-1], len(steps), sum(block.raw for block in parts.blocks))
     opening, end = head(parts.opening, max(aim - 60, 8)), head(parts.end, aim // 8)
-    return replace(parts, opening=opening, older=(*parts.older, older), blocks=(), end=end)
+    return replace(parts, opening=opening, older=(*parts.older, join_older((), blocks)), blocks=(), end=end)

@@ -5,7 +5,6 @@ The parts that every step reads come first and only grow at their end, so that a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -14,10 +13,10 @@ from ctxfold.log.lines import GOAL, USER, Line, unposed
 from ctxfold.prompts import prompt
 from ctxfold.tokens import Budget, count
 from ctxfold.view.ends import write_ends
-from ctxfold.view.fit import Parts, Shown, demote_lifted, fit, show
+from ctxfold.view.fit import Parts, Shown, demote_lifted, fit, join_older, show
 from ctxfold.view.native import CallLog, Native, as_anthropic, as_openai, read_no_calls
 from ctxfold.view.trail import drop_repeats
-from ctxfold.workspace import Block, Older, Tile, Workspace
+from ctxfold.workspace import Tile, Workspace
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,16 +100,9 @@ def render(workspace: Workspace, budget: Budget, log: CallLog = read_no_calls) -
         aim -= tokens - budget.tokens + 4
         parts = fit(whole, aim, query)
     texts = parts.texts()
-    return View(
-        "\n".join(texts),
-        [{"role": "user", "content": [{"type": "text", "text": text} for text in texts]}],
-        len(texts) - bool(parts.end),
-        tokens,
-        parts.refs,
-        budget.limit,
-        workspace.unfolded,
-        Native(parts, budget.tokens, log),
-    )
+    messages = [{"role": "user", "content": [{"type": "text", "text": text} for text in texts]}]
+    stable, native = len(texts) - bool(parts.end), Native(parts, budget.tokens, log)
+    return View("\n".join(texts), messages, stable, tokens, parts.refs, budget.limit, workspace.unfolded, native)
 
 
 def narrow_blocks(workspace: Workspace, budget: int) -> Workspace:
@@ -129,18 +121,8 @@ def narrow_blocks(workspace: Workspace, budget: int) -> Workspace:
     )
     gone = [block for block in before if not (isinstance(block, Tile) and (block.summary or block.memory))]
     words = (*workspace.words, *(line for block in gone for line in block.standing))
-    older = _join_older(workspace.older, gone) if gone else workspace.older
+    older = join_older((workspace.older,) if workspace.older else (), gone) if gone else workspace.older
     return replace(workspace, older=older, words=words[-_WORDS:], blocks=(*summaries, *workspace.blocks[at:]))
-
-
-def _join_older(before: Older | None, gone: Sequence[Block]) -> Older:
-    """One stretch for the steps that were too far back already and the blocks after them."""
-    return Older(
-        before.first if before else gone[0].steps[0],
-        gone[-1].steps[-1],
-        sum(len(block.steps) for block in gone) + (before.count if before else 0),
-        sum(block.raw for block in gone) + (before.raw if before else 0),
-    )
 
 
 def _keep_summary(tile: Tile) -> Tile:

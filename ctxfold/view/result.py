@@ -12,9 +12,10 @@ from ctxfold.errors import BudgetError
 from ctxfold.log.json import tree_of
 from ctxfold.log.lines import lines_of_tree
 from ctxfold.prompts import prompt
-from ctxfold.select import GAP, Choice, Piece, find_promising, pieces_of_lines, pieces_of_text, write
-from ctxfold.select.pieces import find_above, pieces_of_rows, read_piece
-from ctxfold.select.write import write_rows
+from ctxfold.select.choose import Choice
+from ctxfold.select.pieces import Piece, find_above, pieces_of_lines, pieces_of_rows, pieces_of_text, read_piece
+from ctxfold.select.score import find_promising
+from ctxfold.select.write import GAP, write, write_rows
 from ctxfold.text.words import changed_lines, counted
 from ctxfold.tokens import count, head
 

@@ -27,7 +27,6 @@ VOCABULARIES = {
     "observation/rows.py": "words of JSON Schema",
     "log/page.py": "ARIA roles",
     "decisions/refactor/operators.py": "tags",
-    "session/commits.py": "kinds of events",
     "session/redact.py": "keys that code reads",
     "text/sentences.py": "keywords of programming languages",
 }

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ctxfold.select import find_excerpts
+from ctxfold.select.choose import find_excerpts
 from ctxfold.tokens import count
 from tests.ctxfold.text.hostile import LONG, NAMES, within
 

@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 
 from ctxfold.log import Record
 from ctxfold.log.lines import Line, lines_of
-from ctxfold.select import Piece, pieces_of_lines, select, write
+from ctxfold.select.choose import Choice
+from ctxfold.select.pieces import Piece, pieces_of_lines
+from ctxfold.select.write import write
 
 Steps = Sequence[Sequence[Line]]
 
@@ -32,6 +34,12 @@ def looked_up(step: int, order: str, **found: object) -> list[Line]:
 def cut(*steps: Sequence[Line]) -> tuple[list[Line], list[Piece]]:
     lines = [line for step in steps for line in step]
     return lines, pieces_of_lines(lines, [at for at, step in enumerate(steps) for _ in step])
+
+
+def select(pieces: Sequence[Piece], budget: int, query: str = "", standing: Sequence[int] = ()) -> list[int]:
+    choice = Choice(pieces, query, standing=standing)
+    choice.fill(budget)
+    return sorted(choice.order)
 
 
 STEPS = st.lists(

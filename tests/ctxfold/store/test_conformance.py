@@ -85,10 +85,10 @@ def test_what_is_committed_stays_and_what_failed_is_undone(store: Store) -> None
 def test_rows_come_back_as_they_were_put(store: Store) -> None:
     with store.writing() as tx:
         session = fill(tx, "trip")
-        tx.forest.rename_head(session, 1, "quay")
-        tx.forest.move_head(session, 1, 2)
-        tx.sessions.settle(session, 1)
-        tx.sessions.keep_budget(session, 3_000)
+        tx.forest.change_head(session, 1, "name", "quay")
+        tx.forest.change_head(session, 1, "seq", 2)
+        tx.sessions.change(session, "current", 1)
+        tx.sessions.change(session, "budget", 3_000)
     with store.reading() as tx:
         row = tx.sessions.named("trip")
         assert row is not None
