@@ -1,11 +1,13 @@
-"""The one form of a message in ctxfold: a role and items."""
+"""The one form of a message in ctxfold: a role and items; and the `Codec` that translates a dialect to it and back."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
+
+__all__ = ["Call", "Codec", "Item", "Message", "Opaque", "Result", "Role", "Text"]
 
 Role = Literal["user", "assistant", "system"]
 
@@ -53,10 +55,10 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Opaque:
-    """A block that is not read: a picture, a document, thinking, an unknown kind.
+    """A block that is passed on unread: a picture, a document, thinking, an unknown kind.
 
     Attributes:
-        kind: its type, as its API or host names it.
+        kind: its type, as its dialect names it.
         block: the native block.
     """
 
@@ -65,7 +67,7 @@ class Opaque:
 
     @property
     def text(self) -> str:
-        """Its kind and size, for the log; empty for thinking."""
+        """Its kind and size, for the log and for other dialects; empty for thinking."""
         if self.kind in _SILENT:
             return ""
         return f"[{self.kind}, {len(json.dumps(self.block, default=str)):,} characters]"
@@ -86,12 +88,16 @@ class Message:
         items: its content in order.
         id: the host's id of it, by which it is recorded once; empty if it has none.
         compacted: whether it is a host's summary that replaced the messages before it.
+        dialect: the codec that decoded it; empty for a message made by hand.
+        handle: the untouched native message; None once the items differ from it.
     """
 
     role: Role
     items: tuple[Item, ...]
     id: str = ""
     compacted: bool = False
+    dialect: str = field(default="", compare=False)
+    handle: Any = field(default=None, compare=False, repr=False)
 
     @property
     def text(self) -> str:
@@ -99,9 +105,43 @@ class Message:
         return "\n".join(item.text for item in self.items if isinstance(item, Text | Opaque) and item.text)
 
 
-def drop_blanks(messages: Iterable[Message]) -> Iterator[Message]:
-    """The messages without blank texts, which no API takes; none of a message that holds nothing else."""
-    for message in messages:
-        items = tuple(item for item in message.items if not isinstance(item, Text) or item.text.strip())
-        if items:
-            yield replace(message, items=items)
+@dataclass(frozen=True, slots=True)
+class Codec:
+    """Translates between one dialect and `Message`. To decode, encode and decode again changes nothing.
+
+    Attributes:
+        name: the dialect, such as `anthropic` or `claude-code`.
+        read: the messages in one native value. A native document sets the `handle` of each message itself.
+        write: the native values of one message.
+    """
+
+    name: str
+    read: Callable[[Any], Iterable[Message]]
+    write: Callable[[Message], Iterable[Any]]
+
+    def decode(self, native: Any) -> Iterator[Message]:
+        """The messages of one native message, line or document. Blank texts are left out."""
+        for message in self.read(native):
+            if items := drop_blanks(message.items):
+                yield replace(message, items=items, dialect=self.name, handle=message.handle or native)
+
+    def encode(self, messages: Sequence[Message], *, handles: bool = True) -> list[Any]:
+        """Native messages. With `handles`, those that nobody changed go out as they came, byte for byte.
+
+        A block that only another dialect can write goes out as its kind and size.
+        """
+        natives: list[Any] = []
+        for message in messages:
+            is_own = message.dialect == self.name
+            if handles and is_own and message.handle is not None:
+                natives.append(message.handle)
+                continue
+            items = (Text(item.text) if isinstance(item, Opaque) and not is_own else item for item in message.items)
+            kept = drop_blanks(items)
+            natives += self.write(replace(message, items=kept)) if kept else ()
+        return natives
+
+
+def drop_blanks(items: Iterable[Item]) -> tuple[Item, ...]:
+    """The items without blank texts, which no API takes."""
+    return tuple(item for item in items if not isinstance(item, Text) or item.text.strip())

@@ -1,14 +1,15 @@
-"""Reads and writes messages of Anthropic's and OpenAI's APIs and SDKs, places cache marks."""
+"""Translates messages of Anthropic's and OpenAI's APIs and SDKs, places cache marks."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ctxfold.errors import InputError
-from ctxfold.messages import Call, Item, Message, Opaque, Result, Role, Text, drop_blanks
+from ctxfold.messages import Call, Codec, Item, Message, Opaque, Result, Role, Text
 from ctxfold.text.json import plain, spell_id
 from ctxfold.text.secrets import encodable
 
@@ -68,6 +69,19 @@ def parse_arguments(given: object) -> Any:
         return given
 
 
+def split_sides(message: Message) -> Iterator[Message]:
+    """The message as APIs take it: calls on the assistant's side, results on the user's, before the user's words."""
+    results: list[Item] = [item for item in message.items if isinstance(item, Result)]
+    calls: list[Item] = [item for item in message.items if isinstance(item, Call)]
+    words: list[Item] = [item for item in message.items if not isinstance(item, Call | Result)]
+    sides: list[tuple[Role, list[Item]]] = [("assistant", calls), (message.role, [*results, *words])]
+    if message.role == "assistant":
+        sides = [("assistant", [item for item in message.items if not isinstance(item, Result)]), ("user", results)]
+    for role, items in sides:
+        if items:
+            yield replace(message, role=role, items=tuple(items))
+
+
 def decode_message(native: Mapping[str, Any]) -> Iterator[Message]:
     """The message of a role and a content, with OpenAI's `tool_calls`, or of an item of OpenAI's Responses API."""
     native = plain(native)
@@ -83,35 +97,50 @@ def decode_message(native: Mapping[str, Any]) -> Iterator[Message]:
     yield Message(role, (*read_items(native.get("content")), *calls))
 
 
-def write_anthropic(messages: Iterable[Message]) -> list[dict[str, Any]]:
-    """Messages as Anthropic's API takes them: calls by the assistant, results before the user's words."""
-    return [{"role": message.role, "content": [_write_block(item) for item in message.items]} for message in messages]
+def write_blocks(items: Sequence[Item]) -> list[dict[str, Any]]:
+    """Items as content blocks of Anthropic's API."""
+    return [_write_block(item) for item in items]
 
 
 def _write_block(item: Item) -> dict[str, Any]:
     match item:
+        case Text(text):
+            return {"type": "text", "text": encodable(text)}
         case Call(name, args, id):
             given = args if isinstance(args, dict) else {"value": args}
             return {"type": "tool_use", "id": id, "name": _fit_name(name), "input": json.loads(_dump(given))}
         case Result(id, text):
             return {"type": "tool_result", "tool_use_id": id, "content": [{"type": "text", "text": encodable(text)}]}
-        case _:
-            return {"type": "text", "text": encodable(item.text)}
+        case Opaque(_, block):
+            return dict(block)
 
 
-def write_openai(messages: Iterable[Message]) -> Iterator[dict[str, Any]]:
-    """Messages as OpenAI's API takes them: one for each result, and one with the words as one text and the calls."""
-    for message in messages:
-        for result in (item for item in message.items if isinstance(item, Result)):
+def _write_anthropic(message: Message) -> Iterator[dict[str, Any]]:
+    for side in split_sides(message):
+        yield {"role": "assistant" if side.role == "assistant" else "user", "content": write_blocks(side.items)}
+
+
+def _write_openai(message: Message) -> Iterator[dict[str, Any]]:
+    """A tool message for each result, and one for the rest. One text is a plain string: small servers take no lists."""
+    for side in split_sides(message):
+        for result in (item for item in side.items if isinstance(item, Result)):
             yield {"role": "tool", "tool_call_id": result.id, "content": encodable(result.text)}
-        native: dict[str, Any] = {"role": message.role, "content": encodable(message.text) or None}
-        calls = [item for item in message.items if isinstance(item, Call)]
+        words = [item for item in side.items if isinstance(item, Text | Opaque)]
+        calls = [item for item in side.items if isinstance(item, Call)]
+        if not words and not calls:
+            continue
+        only = encodable(words[0].text) if len(words) == 1 and isinstance(words[0], Text) else None
+        native: dict[str, Any] = {"role": side.role, "content": only or (write_blocks(words) if words else None)}
         if calls:
-            functions = ({"name": _fit_name(call.name), "arguments": _dump(call.args)} for call in calls)
-            named = zip(calls, functions, strict=True)
-            native["tool_calls"] = [{"id": call.id, "type": "function", "function": given} for call, given in named]
-        if native["content"] or calls:
-            yield native
+            native["tool_calls"] = [
+                {
+                    "id": call.id,
+                    "type": "function",
+                    "function": {"name": _fit_name(call.name), "arguments": _dump(call.args)},
+                }
+                for call in calls
+            ]
+        yield native
 
 
 def _fit_name(name: str) -> str:
@@ -122,6 +151,8 @@ def _dump(args: object) -> str:
     return encodable(json.dumps(args, ensure_ascii=False))
 
 
+ANTHROPIC = Codec("anthropic", decode_message, _write_anthropic)
+OPENAI = Codec("openai", decode_message, _write_openai)
 CACHE_MARK = {"cache_control": {"type": "ephemeral"}}
 ANCHOR = 16
 """Every sixteenth block may carry a mark: within the twenty that the server looks back over, and it seldom moves."""
@@ -138,6 +169,8 @@ def cache_marks(stable: int) -> frozenset[int]:
     anchor = (stable - 1) // ANCHOR * ANCHOR - 1
     return frozenset(ends | {anchor} if anchor >= 0 else ends)
 
+
+_OPENAI_KEYS = frozenset({"tool_calls", "tool_call_id", "call_id", "function"})
 
 _HOW = (
     "an assistant's message is a text, a list of content blocks, or a message with content and tool_calls; "
@@ -160,4 +193,4 @@ def read_messages(native: object) -> list[Message]:
             raise InputError(_HOW)
     if not isinstance(given, Mapping) or not {"content", "tool_calls", "type"} & given.keys():
         raise InputError(_HOW)
-    return list(drop_blanks(decode_message(given)))
+    return list((OPENAI if _OPENAI_KEYS & given.keys() else ANTHROPIC).decode(given))

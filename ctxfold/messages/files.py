@@ -40,7 +40,7 @@ class Transcript:
                 native = without_keys(json.loads(line.decode("utf-8", "replace")))
             except (ValueError, RecursionError):
                 native = None
-            messages = list(self.host.decode(native))
+            messages = list(self.host.codec.decode(native))
             self.unread += not messages
             yield from messages
 

@@ -1,4 +1,4 @@
-"""Reads transcripts of five coding hosts, shapes hook answers, finds files, names a conversation's session."""
+"""Translates transcripts and hook answers of five coding hosts, finds their files, names a conversation's session."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from ctxfold.errors import InputError
-from ctxfold.messages import Call, Item, Message, Opaque, Result, Text, drop_blanks
-from ctxfold.messages.apis import decode_message, read_items
+from ctxfold.messages import Call, Codec, Item, Message, Opaque, Result, Text
+from ctxfold.messages.apis import ANTHROPIC, OPENAI, decode_message, read_items, split_sides, write_blocks
 
 # Claude Code: one JSON object a line. `user` and `assistant` hold a message of Anthropic's API.
 
@@ -32,6 +32,14 @@ def _read_claude_code(line: Any) -> Iterator[Message]:
             return
 
 
+def _write_claude_code(message: Message) -> Iterator[dict[str, Any]]:
+    summary = {"isCompactSummary": True} if message.compacted else {}
+    for side in split_sides(message):
+        role = "assistant" if side.role == "assistant" else "user"
+        content = {"role": role, "content": write_blocks(side.items)}
+        yield {"type": role, "uuid": message.id, "message": content, **summary}
+
+
 # Codex: one JSON object a line. `response_item` is an item of OpenAI's Responses API; `event_msg` has the user's words.
 
 
@@ -49,6 +57,31 @@ def _read_codex(line: Any) -> Iterator[Message]:
             yield Message("user", (Text(summary),), when, compacted=True)
         case _:
             return
+
+
+def _write_codex(message: Message) -> Iterator[dict[str, Any]]:
+    if message.compacted:
+        yield {"timestamp": message.id, "type": "compacted", "payload": {"message": message.text}}
+        return
+    for side in split_sides(message):
+        words = write_blocks([item for item in side.items if isinstance(item, Text | Opaque)])
+        if words and side.role == "assistant":
+            content = [{**block, "type": "output_text"} if block.get("type") == "text" else block for block in words]
+            yield _codex_line(message.id, {"type": "message", "role": "assistant", "content": content})
+        elif words:
+            event = {"type": "UserMessage", "id": message.id, "content": words}
+            yield {"timestamp": message.id, "type": "event_msg", "payload": {"type": "item_completed", "item": event}}
+        for item in side.items:
+            if isinstance(item, Call):
+                called = {"name": item.name, "arguments": json.dumps(item.args, ensure_ascii=False), "call_id": item.id}
+                yield _codex_line(message.id, {"type": "function_call", **called})
+            elif isinstance(item, Result):
+                output = {"type": "function_call_output", "call_id": item.id, "output": item.text}
+                yield _codex_line(message.id, output)
+
+
+def _codex_line(name: str, item: Mapping[str, Any]) -> dict[str, Any]:
+    return {"timestamp": name, "type": "response_item", "payload": {"id": name, **item}}
 
 
 # gemini-cli: one JSON object a line. A message is written again under its id once its calls are answered.
@@ -78,7 +111,7 @@ def _read_gemini(line: Any) -> Iterator[Message]:
                 yield read
         case {"$set": {"messages": list(messages)}}:  # a history that replaces the one before: only its summary is new
             for message in _mappings(messages):
-                yield from (read for read in _read_gemini(message) if read.compacted)
+                yield from (replace(read, handle=message) for read in _read_gemini(message) if read.compacted)
         case _:
             return
 
@@ -102,6 +135,27 @@ def _read_gemini_output(part: object) -> str:
             return json.dumps(part, ensure_ascii=False)
 
 
+def _write_gemini(message: Message) -> Iterator[dict[str, Any]]:
+    words = [item for item in message.items if not isinstance(item, Call | Result)]
+    calls = [item for item in message.items if isinstance(item, Call)]
+    results = {
+        item.id: {"functionResponse": {"id": item.id, "response": {"output": item.text}}}
+        for item in message.items
+        if isinstance(item, Result)
+    }
+    content = [{"text": item.text} if isinstance(item, Text) else item.block for item in words]
+    if message.role == "assistant" or calls:
+        tool_calls = [
+            {"id": call.id, "name": call.name, "args": call.args}
+            | ({"result": [results.pop(call.id)]} if call.id in results else {})
+            for call in calls
+        ]
+        yield {"type": "gemini", "id": message.id, "content": content, "toolCalls": tool_calls}
+        content = []
+    if content or results:
+        yield {"type": "user", "id": message.id, "content": [*content, *results.values()]}
+
+
 # opencode: one JSON document with all messages, as `opencode export SESSION` prints it.
 
 
@@ -113,7 +167,7 @@ def _read_opencode(document: Any) -> Iterator[Message]:
         case {"info": {"id": str(name), "role": "user" | "assistant" as role} as info, "parts": list(parts)}:
             items = [item for part in _mappings(parts) for item in _read_opencode_part(part)]
             items.sort(key=lambda item: isinstance(item, Result))  # calls that were made together stay together
-            yield Message(role, tuple(items), name, info.get("summary") is True)
+            yield Message(role, tuple(items), name, info.get("summary") is True, handle=document)
         case _:
             return
 
@@ -133,6 +187,22 @@ def _read_opencode_part(part: Mapping[str, Any]) -> Iterator[Item]:
             yield Opaque(str(part.get("type")), part)
 
 
+def _write_opencode(message: Message) -> Iterator[dict[str, Any]]:
+    results = {item.id: item.text for item in message.items if isinstance(item, Result)}
+    parts: list[Any] = []
+    for item in message.items:
+        if isinstance(item, Call):
+            output = {"output": results.pop(item.id)} if item.id in results else {}
+            state = {"input": item.args, **output}
+            parts.append({"type": "tool", "tool": item.name, "callID": item.id, "state": state})
+        elif not isinstance(item, Result):
+            parts.append({"type": "text", "text": item.text} if isinstance(item, Text) else item.block)
+    parts += [{"type": "tool", "tool": "", "callID": id, "state": {"output": text}} for id, text in results.items()]
+    role = "assistant" if message.role == "assistant" else "user"
+    info = {"id": message.id, "role": role} | ({"summary": True} if message.compacted else {})
+    yield {"info": info, "parts": parts}
+
+
 # pi: one JSON object a line, in file order. Where the user went back in the tree, the abandoned branch comes first.
 
 
@@ -149,6 +219,37 @@ def _read_pi(line: Any) -> Iterator[Message]:
             return
 
 
+def _write_pi(message: Message) -> Iterator[dict[str, Any]]:
+    match message:
+        case Message(compacted=True):
+            yield {"type": "compaction", "id": message.id, "summary": message.text}
+            return
+        case Message(items=(Call("bash", {"command": command}, name), Result(answered, text))) if (
+            name == answered == message.id
+        ):
+            yield _pi_line(name, role="bashExecution", command=command, output=text)
+            return
+    for side in split_sides(message):
+        results = [item for item in side.items if isinstance(item, Result)]
+        for result in results:
+            content = [{"type": "text", "text": result.text}]
+            yield _pi_line(message.id, role="toolResult", toolCallId=result.id, content=content)
+        blocks = [
+            {"type": "toolCall", "id": item.id, "name": item.name, "arguments": item.args}
+            if isinstance(item, Call)
+            else write_blocks([item])[0]
+            for item in side.items
+            if not isinstance(item, Result)
+        ]
+        if blocks:
+            role = "assistant" if side.role == "assistant" else "user"
+            yield _pi_line(message.id, role=role, content=blocks)
+
+
+def _pi_line(name: str, **message: object) -> dict[str, Any]:
+    return {"type": "message", "id": name, "message": message}
+
+
 def _mappings(values: object) -> list[Mapping[str, Any]]:
     return [value for value in values if isinstance(value, Mapping)] if isinstance(values, Sequence) else []
 
@@ -156,6 +257,17 @@ def _mappings(values: object) -> list[Mapping[str, Any]]:
 def _digest(*parts: object) -> str:
     """An id for what its host gave none: the same content has the same id."""
     return hashlib.sha256(json.dumps(parts, default=str).encode()).hexdigest()[:24]
+
+
+CLAUDE_CODE = Codec("claude-code", _read_claude_code, _write_claude_code)
+CODEX = Codec("codex", _read_codex, _write_codex)
+GEMINI = Codec("gemini", _read_gemini, _write_gemini)
+OPENCODE = Codec("opencode", _read_opencode, _write_opencode)
+PI = Codec("pi", _read_pi, _write_pi)
+CODECS: Mapping[str, Codec] = {
+    codec.name: codec for codec in (ANTHROPIC, OPENAI, CLAUDE_CODE, CODEX, GEMINI, OPENCODE, PI)
+}
+"""The codec of each dialect."""
 
 
 # Hooks: a host runs a command of ours at its events. Most name events and fields as Claude Code does.
@@ -218,8 +330,6 @@ _GEMINI_EVENTS = {
     "PreCompress": "PreCompact",
     "AfterAgent": "Stop",
 }
-_CLAUDE_HOOKS, _CODEX_HOOKS = HookForms(_replace_in_shape), HookForms(_replace_by_reason)
-_GEMINI_HOOKS = HookForms(_replace_by_reason, join_summary=None, parts=_WIDE, late=True, names=_GEMINI_EVENTS)
 _OPENCODE_HOOKS = HookForms(
     _wrap_answer, lambda _, text: _wrap_answer(text), lambda text: json.dumps(_wrap_answer(text)), _WIDE
 )
@@ -236,8 +346,7 @@ class TranscriptHost:
     """A program that keeps its conversations.
 
     Attributes:
-        name: the host's name, as `--from` takes it.
-        read: reads the messages of one line or file, blank texts included.
+        codec: reads them; its name is the host's, as `--from` takes it.
         variable: the environment variable that moves the host's folder.
         folder: that folder, below the user's home.
         files: a glob pattern of the transcripts in it; empty if the host only exports them.
@@ -246,8 +355,7 @@ class TranscriptHost:
         id_length: how many characters of a conversation's id the file name has; 0 for all.
     """
 
-    name: str
-    read: Callable[[Any], Iterator[Message]]
+    codec: Codec
     variable: str
     folder: str
     files: str
@@ -255,23 +363,22 @@ class TranscriptHost:
     lines: bool = True
     id_length: int = 0
 
-    def decode(self, native: Any) -> Iterator[Message]:
-        """Return the messages of one line, or of the whole file where it is no list of lines, without blank texts."""
-        return drop_blanks(self.read(native))
-
 
 HOSTS: Mapping[str, TranscriptHost] = {
-    host.name: host
+    host.codec.name: host
     for host in (
+        TranscriptHost(CLAUDE_CODE, "CLAUDE_CONFIG_DIR", ".claude", "projects/*/*.jsonl", HookForms(_replace_in_shape)),
+        TranscriptHost(CODEX, "CODEX_HOME", ".codex", "sessions/**/rollout-*.jsonl", HookForms(_replace_by_reason)),
         TranscriptHost(
-            "claude-code", _read_claude_code, "CLAUDE_CONFIG_DIR", ".claude", "projects/*/*.jsonl", _CLAUDE_HOOKS
+            GEMINI,
+            "GEMINI_CLI_HOME",
+            ".gemini",
+            "tmp/*/chats/*.jsonl",
+            HookForms(_replace_by_reason, join_summary=None, parts=_WIDE, late=True, names=_GEMINI_EVENTS),
+            id_length=8,
         ),
-        TranscriptHost("codex", _read_codex, "CODEX_HOME", ".codex", "sessions/**/rollout-*.jsonl", _CODEX_HOOKS),
-        TranscriptHost(
-            "gemini", _read_gemini, "GEMINI_CLI_HOME", ".gemini", "tmp/*/chats/*.jsonl", _GEMINI_HOOKS, id_length=8
-        ),
-        TranscriptHost("opencode", _read_opencode, "", ".local/share/opencode", "", _OPENCODE_HOOKS, lines=False),
-        TranscriptHost("pi", _read_pi, "PI_CODING_AGENT_DIR", ".pi/agent", "sessions/**/*.jsonl", None),
+        TranscriptHost(OPENCODE, "", ".local/share/opencode", "", _OPENCODE_HOOKS, lines=False),
+        TranscriptHost(PI, "PI_CODING_AGENT_DIR", ".pi/agent", "sessions/**/*.jsonl", None),
     )
 }
 
@@ -288,11 +395,11 @@ def find_latest(host: TranscriptHost, home: Path, moved: str | None) -> Path:
         InputError: no transcript is there.
     """
     if not host.files:
-        raise InputError(f"{host.name} keeps no transcripts as files: export the session to one, and name it")
+        raise InputError(f"{host.codec.name} keeps no transcripts as files: export the session to one, and name it")
     folder = Path(moved) if moved else home / host.folder
     latest = max(folder.glob(host.files), key=lambda path: path.stat().st_mtime, default=None)
     if latest is None:
-        raise InputError(f"{host.name} has no transcript in {folder}: name the file, or set {host.variable}")
+        raise InputError(f"{host.codec.name} has no transcript in {folder}: name the file, or set {host.variable}")
     return latest
 
 

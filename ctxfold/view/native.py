@@ -16,7 +16,7 @@ from typing import Any
 
 from ctxfold.log.lines import AI, USER, Line
 from ctxfold.messages import Call, Item, Message, Result, Text
-from ctxfold.messages.apis import CACHE_MARK, cache_marks, write_anthropic, write_openai
+from ctxfold.messages.apis import ANTHROPIC, CACHE_MARK, OPENAI, cache_marks
 from ctxfold.prompts import prompt
 from ctxfold.tokens import count, head
 from ctxfold.view.fit import Parts, Shown
@@ -60,7 +60,7 @@ class Native:
 def as_anthropic(native: Native, say: str) -> list[dict[str, Any]]:
     """The view as messages of Anthropic's API, with marks for its prompt cache; `say` is the user's newest message."""
     stable, volatile = write_messages(native)
-    encoded = write_anthropic(_join_roles(_close([*stable, *volatile], say)))
+    encoded = ANTHROPIC.encode(_join_roles(_close([*stable, *volatile], say)))
     blocks = [block for message in encoded for block in message["content"]]
     for at in cache_marks(sum(len(message.items) for message in stable)):
         blocks[at].update(CACHE_MARK)
@@ -70,7 +70,11 @@ def as_anthropic(native: Native, say: str) -> list[dict[str, Any]]:
 def as_openai(native: Native, say: str) -> list[dict[str, Any]]:
     """The view as messages of OpenAI's chat completions, each with one text; `say` is the user's newest message."""
     stable, volatile = write_messages(native)
-    return list(write_openai(_join_roles(_close([*stable, *volatile], say))))
+    messages: list[Message] = []
+    for message in _join_roles(_close([*stable, *volatile], say)):
+        rest = (item for item in message.items if not isinstance(item, Text))
+        messages.append(replace(message, items=(Text(message.text), *rest)))
+    return OPENAI.encode(messages)
 
 
 def write_messages(native: Native) -> tuple[list[Message], list[Message]]:

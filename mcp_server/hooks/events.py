@@ -48,7 +48,7 @@ class Conversation:
         """Record new messages: of the host's transcript file, or those that a host without one sends along."""
         host = HOSTS[self.host]
         if isinstance(event.payload.get("messages"), list):
-            self.session.record(host.decode(event.payload))
+            self.session.record(host.codec.decode(event.payload))
         elif event.transcript.is_file():
             transcript = self.transcripts.setdefault(event.transcript, Transcript(host, event.transcript))
             self.session.record(transcript.read_new())

@@ -1,22 +1,29 @@
-"""What each API and each host writes is read as the one form of a message."""
+"""One suite for every codec: to decode, encode and decode again changes nothing, and what nobody changed goes out as it came."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 from anthropic.types import ContentBlock, TextBlock, ThinkingBlock, ToolUseBlock, Usage
 from anthropic.types import Message as AnthropicMessage
+from hypothesis import given
+from hypothesis import strategies as st
 from openai.types.chat import ChatCompletionMessage
 
 from ctxfold.errors import InputError, RefError
-from ctxfold.messages import Call, Item, Message, Result, Text
+from ctxfold.messages import Call, Message, Opaque, Result, Text
 from ctxfold.messages.apis import read_messages
-from ctxfold.messages.hosts import HOSTS
+from ctxfold.messages.hosts import CODECS
 from ctxfold.session.record import read_step
+from tests.support.chat import check_chat
+from tests.support.messages.rules import checked
 
+RECORDED = Path(__file__).parent / "recorded"
 IMAGE = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "A" * 500}}
 THINKING = {"type": "thinking", "thinking": "hm", "signature": "x"}
 SAID = {"type": "text", "text": "Looking."}
@@ -100,88 +107,126 @@ NATIVES: dict[str, list[Any]] = {
         {"type": "message", "id": "p2", "message": {"role": "user", "content": [{"type": "image", "data": "AAAA"}]}},
     ],
 }
+"""What the recorded transcripts lack."""
 
 
-READ = {
-    "anthropic": [
-        "user | List the rows",
-        "user | See | [image, 586 characters]",
-        "assistant | (silent) | Looking. | c1=ls({})",
-        "user | c1: Looking.\n[image, 586 characters] | Go on",
-        "assistant | [server_tool_use, 74 characters]",
-    ],
-    "openai": [
-        "system | Be brief",
-        "user | Looking. | [image_url, 53 characters]",
-        'assistant | c1=ls({"a": 1}) | c2=ls("not json")',
-        "user | c1: one",
-        "user | c2: two",
-        "assistant | f1=ls({})",
-        "user | f1: three",
-        "assistant | (silent)",
-        "assistant | Done.",
-    ],
-    "claude-code": [
-        "user | u1* | Summary",
-        "assistant | a1 | (silent)",
-    ],
-    "codex": [
-        "user | t1* | Summary",
-        'assistant | t2 | c1=apply_patch("*** Begin")',
-        'assistant | t3 | c2=local_shell({"command": ["ls"]})',
-        "user | t4 | c1: ok",
-        "assistant | t5 | (silent)",
-        "user | t6 | Go on",
-    ],
-    "gemini": [
-        "user | 6576933a5b305e3efff579cd* | <scratchpad/><state_snapshot>Rows.</state_snapshot>",
-        "user | u2 | c: no",
-        "user | u3 | See | [inlineData, 32 characters]",
-        "assistant | g1 | c9=ls({})",
-    ],
-    "opencode": [
-        "assistant | m1* | Rows.",
-        "assistant | m2 | (silent) | c1=ls({}) | c2=ls({}) | Both. | c1: no",
-    ],
-    "pi": [
-        'assistant | p1 | p1=bash({"command": "ls"}) | p1: a',
-        "user | p2 | [image, 33 characters]",
-    ],
-}
-"""Each message of these: its role, its id with a star for a summary, its items."""
+def recorded(dialect: str) -> list[Any]:
+    """The natives of a transcript of a host, as it was recorded."""
+    file = next(RECORDED.glob(f"{dialect}.*"), None)
+    if file is None:
+        return []
+    lines = [file.read_text()] if file.suffix == ".json" else file.read_text().splitlines()
+    return [json.loads(line) for line in lines]
 
 
 def decoded(dialect: str, natives: Sequence[Any]) -> list[Message]:
-    if dialect in HOSTS:
-        return [message for native in natives for message in HOSTS[dialect].decode(native)]
-    return [message for native in natives for message in read_messages(native)]
+    return [message for native in natives for message in CODECS[dialect].decode(native)]
 
 
-def say(item: Item) -> str:
-    match item:
-        case Call(name, args, id):
-            return f"{id}={name}({json.dumps(args)})"
-        case Result(id, text):
-            return f"{id}: {text}"
-        case _:
-            return item.text or "(silent)"
+def encoded(dialect: str, messages: Sequence[Message]) -> list[Any]:
+    return CODECS[dialect].encode(messages, handles=False)
 
 
-@pytest.mark.parametrize("dialect", NATIVES)
-def test_every_message_of_a_dialect_is_read(dialect: str) -> None:
-    read = decoded(dialect, NATIVES[dialect])
-    lines = [
-        " | ".join(filter(None, [each.role, each.id + "*" * each.compacted, *map(say, each.items)])) for each in read
-    ]
-    assert lines == READ[dialect]
+def contents(messages: Sequence[Message]) -> list[str]:
+    """What messages say, call and return, whatever message holds it."""
+    said = [item.text for message in messages for item in message.items if isinstance(item, Text | Opaque)]
+    rest = [item for message in messages for item in message.items if isinstance(item, Call | Result)]
+    lines = "\n".join(filter(None, said)).split("\n")
+    return sorted([*lines, *(json.dumps([type(each).__name__, *map(str, _fields(each))]) for each in rest)])
 
 
-@pytest.mark.parametrize("host", HOSTS)
+def _fields(item: Call | Result) -> list[Any]:
+    """Of a call its arguments as an object: Anthropic's API takes nothing else."""
+    if isinstance(item, Result):
+        return [item.id, item.text]
+    return [item.id, item.name, item.args if isinstance(item.args, dict) else {"value": item.args}]
+
+
+@pytest.mark.parametrize("dialect", CODECS)
+def test_decode_encode_decode_changes_nothing(dialect: str) -> None:
+    for natives in (recorded(dialect), NATIVES[dialect]):
+        messages = decoded(dialect, natives)
+        assert decoded(dialect, encoded(dialect, messages)) == messages
+
+
+@pytest.mark.parametrize("dialect", CODECS)
+def test_a_message_that_nobody_changed_goes_out_byte_for_byte_and_a_changed_one_anew(dialect: str) -> None:
+    messages = decoded(dialect, [*recorded(dialect), *NATIVES[dialect]])
+    out = CODECS[dialect].encode(messages)
+    assert all(native is message.handle for native, message in zip(out, messages, strict=True))
+    changed = replace(messages[-1], items=(Text("Otherwise."),), handle=None)
+    out = CODECS[dialect].encode([*messages[:-1], changed])
+    assert all(native is message.handle for native, message in zip(out, messages[:-1], strict=False))
+    assert [message.text for message in decoded(dialect, out[len(messages) - 1 :])] == ["Otherwise."]
+
+
+@pytest.mark.parametrize("source", CODECS)
+@pytest.mark.parametrize("target", CODECS)
+def test_what_one_dialect_says_every_other_can_say(source: str, target: str) -> None:
+    messages = decoded(source, [*recorded(source), *NATIVES[source]])
+    assert contents(decoded(target, CODECS[target].encode(messages))) == contents(messages)
+
+
+_WORDS = st.text(st.characters(exclude_categories=["Cs", "Cc", "Zl", "Zp"]), min_size=1, max_size=12).filter(str.strip)
+_TREES = st.recursive(
+    st.none() | st.booleans() | st.integers(-9, 9) | _WORDS,
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(_WORDS, inner, max_size=2),
+    max_leaves=5,
+)
+
+
+@st.composite
+def conversations(draw: st.DrawFn) -> list[Message]:
+    """Words, calls with unique ids and results, late or missing ones included, by either side."""
+    messages: list[Message] = []
+    waiting: list[str] = []
+    for number in range(draw(st.integers(1, 5))):
+        said = [Text(word) for word in draw(st.lists(_WORDS, max_size=2))]
+        if draw(st.booleans()):
+            calls = [
+                Call(f"tool_{at}", draw(st.dictionaries(_WORDS, _TREES, max_size=2)), f"c{number}_{at}")
+                for at in range(draw(st.integers(0, 2)))
+            ]
+            waiting += [call.id for call in calls]
+            messages.append(Message("assistant", (*said, *calls), f"m{number}"))
+        else:
+            answered = draw(st.lists(st.sampled_from(waiting), unique=True)) if waiting else []
+            waiting = [call for call in waiting if call not in answered]
+            results = [Result(call, draw(_WORDS)) for call in answered]
+            messages.append(Message("user", (*results, *said), f"m{number}"))
+    return messages
+
+
+@pytest.mark.parametrize("dialect", CODECS)
+@given(messages=conversations())
+def test_any_conversation_passes_every_dialect(dialect: str, messages: list[Message]) -> None:
+    natives = encoded(dialect, messages)
+    again = decoded(dialect, natives)
+    assert contents(again) == contents(messages)
+    assert decoded(dialect, encoded(dialect, again)) == again
+
+
+@pytest.mark.parametrize("source", ["claude-code", "gemini", "opencode", "pi"])
+def test_both_apis_take_what_a_host_wrote(source: str) -> None:
+    """Of transcripts in which each call was answered before the next message."""
+    messages = [*decoded(source, recorded(source)), Message("user", (Text("Go on"),))]
+    joined: list[Any] = []
+    for native in encoded("anthropic", messages):
+        if joined and joined[-1]["role"] == native["role"]:
+            joined[-1]["content"] += native["content"]
+        else:
+            joined.append(native)
+    tools = [{"name": "look_up", "input_schema": {"type": "object"}}]
+    checked({"model": "claude-x", "max_tokens": 9, "messages": joined, "tools": tools})
+    check_chat({"model": "gpt-x", "messages": encoded("openai", messages)})
+
+
+@pytest.mark.parametrize("host", [name for name in CODECS if name not in ("anthropic", "openai")])
 @pytest.mark.parametrize(
     "odd", [None, 3, [], "text", {"type": "from-tomorrow"}, {"message": 3, "uuid": "u", "type": "user"}]
 )
 def test_a_line_that_is_no_message_decodes_to_nothing(host: str, odd: object) -> None:
-    assert list(HOSTS[host].decode(odd)) == []
+    assert list(CODECS[host].decode(odd)) == []
 
 
 def test_what_hosts_add_by_themselves_is_left_out() -> None:
