@@ -37,7 +37,7 @@ def script(url: str) -> tuple[tuple[str, dict[str, Any]], ...]:
         ("record", {"reply": "Or by bus."}),
         ("switch_branch", {"action": "switch", "to": "main"}),
         ("context", {}),
-        ("recall", {"ref": REF}),
+        ("recall", {"ref": REF, "raw": True}),
         ("undo", {}),
     )
 
