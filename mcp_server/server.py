@@ -164,7 +164,7 @@ def _write_instructions(caps: Collection[Caps]) -> str:
 
 
 def _clean(tree: Any) -> Any:
-    """Replace each half of a character (a lone surrogate), which JSON cannot carry, by U+FFFD."""
+    """Replace each half of a character (a lone surrogate), which JSON cannot carry, by U+FFFD. Keys are ours."""
     return map_texts(tree, lambda text: text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
 
 

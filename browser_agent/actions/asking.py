@@ -59,8 +59,8 @@ async def _do_held(window: Window, gate: Gate, work: Callable[[], Awaitable[Done
     page, mark = window.page, window.events.mark()
     try:
         (result, changed), agreed = await _answer(window, gate, work())
-        with suppress(PageLost, PageSilent):  # the look after it says so
-            while agreed and window.dialog is None:  # what it waited for is on its way only now
+        with suppress(PageLost, PageSilent):  # the look that follows reports it
+            while agreed and window.dialog is None:  # requests just agreed to are sent only now
                 window.begin()
                 moved, agreed = await _answer(window, gate, settle(window, page, mark, window.limits.settle))
                 changed = moved or changed
@@ -68,7 +68,7 @@ async def _do_held(window: Window, gate: Gate, work: Callable[[], Awaitable[Done
                     result = ActionResult(action=result.action, kind="done", message="done, as the user agreed")
     finally:
         with anyio.CancelScope(shield=True):
-            if gate.held:  # nobody waits for it any more
+            if gate.held:  # the action was cancelled: drop what it sent
                 await gate.answer(False)
         gate.rest()
     refused = gate.take_refused()

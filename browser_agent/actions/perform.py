@@ -107,8 +107,8 @@ class _Call:
             result = result.model_copy(update={"kind": kind, "message": message})
         self.results.append(result)
         self.moved = self.moved or changed
-        stays = not self.moved or not later or _means_any_page(later[0])
-        self.ended = not result.ok or not stays or window.spent > window.limits.call
+        is_lost = self.moved and bool(later) and not _means_any_page(later[0])
+        self.ended = not result.ok or is_lost or window.spent > window.limits.call
 
     async def finish(self, skipped: int, whole: bool) -> Outcome:
         """Look at the page, and share the room of the answer among all looks."""

@@ -200,7 +200,7 @@ class Run:
         refused = await self._journal.keep(decided)
         self._notice = ""
         self._usage = replace(self._usage, steps=self._usage.steps + 1)
-        allowed, held, note = await self._hold_back(decision, verdict)
+        allowed, held, note = await self._permit(decision, verdict)
         told = refused if decided.kind == "model" else ""  # an embedded decider reads no reasons
 
         def begin(session: Session) -> int:
@@ -226,9 +226,9 @@ class Run:
             raise BrowserGone(outcome.message)
         return await self._terms.watching.hooks.check_results(outcome.results)
 
-    async def _hold_back(self, decision: Decision, verdict: Verdict) -> tuple[Sequence[PageAction], str, str]:
-        """Return the actions that may be performed, and why the rest may not: for the decider, and in short; empty when
-        all may.
+    async def _permit(self, decision: Decision, verdict: Verdict) -> tuple[Sequence[PageAction], str, str]:
+        """Return the actions that may be performed, the reason against the others as the decider reads it, and the same
+        in short for the report. Both reasons are empty if all may.
         """
         if verdict != "go":
             return (), prompt("notice_repeated", PROMPTS), "tried before on this page"

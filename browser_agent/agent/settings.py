@@ -16,8 +16,6 @@ from ctxfold.config import SETTINGS, FoldSettings, fold_settings
 from ctxfold.errors import InputError
 from ctxfold.models import Model, Roles
 
-_SMALL = 8_000
-
 
 @dataclass(frozen=True, slots=True)
 class RunLimits:
@@ -120,9 +118,10 @@ def choose_fold_settings(budget: int) -> FoldSettings:
     """Return how the embedded folder folds a run: deep and seldom, because each fold rewrites the prompt cache after
     it.
 
-    A page that was left can be opened or recalled. Below 8,000 tokens deep folds would leave too little of it.
+    A page that was left can be opened or recalled. At a small budget deep folds would leave too little of it.
     """
     wanted = fold_settings()
     if wanted != SETTINGS:
         return wanted
-    return FoldSettings(at=1.0, to=0.80) if budget < _SMALL else FoldSettings(to=0.40)
+    small = SETTINGS.of(budget)
+    return small if small != SETTINGS else FoldSettings(to=0.40)

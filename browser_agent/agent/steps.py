@@ -1,4 +1,6 @@
-"""Drives a window for a session: records each step before its actions are done, and its results after."""
+"""Drives a window for a session: records each step before its actions and its results after, and refuses repeated tries
+of the same thing on one page.
+"""
 
 from __future__ import annotations
 

@@ -159,6 +159,7 @@ class Browser:
 
     async def _open(self, gate: Gate | None, storage_state: Path | None = None) -> tuple[BrowserContext, Page]:
         """Open a profile with its gate, and a tab in it. Raises InputError: bad storage state; BrowserGone."""
+        gone = "the browser is gone; start again"
         try:
             context = await self._running.chromium.new_context(
                 viewport=_SIZE,
@@ -166,16 +167,19 @@ class Browser:
                 storage_state=storage_state,
                 proxy=proxy_settings(self._plan.proxy) if self._plan.endpoint else None,
             )
-            await context.add_init_script(_OPEN_SHADOW)
-            if gate is not None:
-                await gate.attach(context)
-            return context, await context.new_page()
         except (Error, OSError, ValueError) as error:
             if storage_state is not None and self._running.chromium.is_connected():
                 raise InputError(
                     f"{str(storage_state)!r} is not a storage state that can be read; save one first"
                 ) from error
-            raise BrowserGone("the browser is gone; start again") from error
+            raise BrowserGone(gone) from error
+        try:
+            await context.add_init_script(_OPEN_SHADOW)
+            if gate is not None:
+                await gate.attach(context)
+            return context, await context.new_page()
+        except Error as error:
+            raise BrowserGone(gone) from error
 
     async def _revive(
         self, gate: Gate | None, lost: Chromium | None, storage_state: Path | None = None

@@ -173,8 +173,9 @@ class Gate:
         """
         self._held.clear()
         self._state, self._context = "open", context
-        self._interception = Interception(context, self._judge)
-        await self._interception.start()
+        interception = Interception(context, self._judge)
+        await interception.start()
+        self._interception = interception
         await context.route_web_socket(re.compile(""), self._on_socket)
 
     async def arm(self, cause: Cause, pages: Iterable[str]) -> None:
@@ -256,14 +257,20 @@ class Gate:
         self._agreed.clear()
         if self._closing is not None:
             self._closing.cancel()
+            self._closing = None
         was, self._state = self.armed, state
         if was != self.armed:
             await self._interception.turn(self.armed)
 
     def _disarm(self) -> None:
-        if self._state == "leaving":
-            self._acted_on.clear()
-        _spawn(self._enter("open"))
+        _spawn(self._end_tail(self._closing))
+
+    async def _end_tail(self, tail: asyncio.TimerHandle | None) -> None:
+        """Open the gate when the tail of an action is over, unless the next action has begun since."""
+        if self._closing is tail:
+            if self._state == "leaving":
+                self._acted_on.clear()
+            await self._enter("open")
 
     def _judge(self, request: PageRequest, number: str, chain: tuple[str, ...]) -> None:
         """Let a request go that the browser holds, or hold its effect."""

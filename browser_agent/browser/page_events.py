@@ -82,8 +82,7 @@ class PageEvents:
 
     def is_fetching(self, since: Mark) -> bool:
         """Return whether a request after `since` that shapes the page is still open."""
-        after = [request for request, number in self._open.items() if number > since.requests]
-        return any(request.resource_type in _AWAITED for request in after)
+        return any(number > since.requests for number in self._open.values())
 
     def in_flight(self) -> int:
         """Return how many requests of any kind are open."""
@@ -113,7 +112,7 @@ class PageEvents:
         self._requests += 1
         if request.is_navigation_request() and (origin := origin_of(request.url)) is not None:
             self._hosts.add(origin)
-        self._open[request] = self._requests
+        self._open[request] = self._requests if request.resource_type in _AWAITED else 0  # above no mark: not awaited
         if self._is_document(request):
             self._navigating = self._uncommitted = True
             self.status = self.barred = None

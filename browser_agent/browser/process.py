@@ -185,8 +185,8 @@ async def _run(command: list[str], seconds: float) -> str | None:
     return (fault or f"exit status {done.returncode}")[:200]
 
 
-def browser() -> HealthCheck:
-    """HealthCheck that there is a browser to drive, an installed one or the one Playwright keeps."""
+def check_browser() -> HealthCheck:
+    """Check that there is a browser to drive, an installed one or the one Playwright keeps."""
     first = next(find_browsers(), None) or next(find_browsers(anyio.run(_find_own)), None)
     if first is None:
         missing = "no Chrome, Chromium or Edge; `ctxfold browse` will try to provide one"

@@ -233,9 +233,11 @@ class Window:
         await self.events.until(lambda: not self._opening, seconds)
         self._opening = False
 
-    async def open_tab(self) -> None:
-        """Open an empty tab and turn to it."""
-        self.turn_to(await self._context.new_page())
+    async def open_tab(self) -> Page:
+        """Open an empty tab, turn to it, and return it."""
+        page = await self._context.new_page()
+        self.turn_to(page)
+        return page
 
     async def run(self, work: Coroutine[Any, Any, T], seconds: float) -> T:
         """Run `work` on the page, unless a dialog opens, the page is lost, or `seconds` pass.

@@ -85,7 +85,9 @@ def _fill(source: _Source, schema: Any, path: str) -> tuple[Any, tuple[str, ...]
 
 
 def _fill_list(source: _Source, item: Mapping[str, Any], most: Any, path: str) -> tuple[Any, tuple[str, ...]]:
-    """Return the rows that fill a list best. A row must have what `item` requires, or more than half of its values."""
+    """Return the rows that fill a list best. A row must have all that `item` requires; where it
+    requires nothing, more than half of the values.
+    """
     properties = item.get("properties")
     parts = properties if isinstance(properties, Mapping) else {path.rpartition(".")[2]: item}
     wanted = {name: _resolve(part, source.schema) for name, part in parts.items()}

@@ -1,4 +1,6 @@
-"""The options that several commands share, how a command opens its session, and how it prints what it found."""
+"""The options that several commands share, how a command opens its session, and how it prints what it
+found: as JSON, or with control characters escaped.
+"""
 
 from __future__ import annotations
 

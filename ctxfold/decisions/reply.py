@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field, ValidationError
 from ctxfold.decisions.fold import FoldDirective, find_stretch
 from ctxfold.errors import FoldError, InputError
 from ctxfold.log import BlockRef, StepRef, StretchRef, parse_ref
-from ctxfold.text.json import strictly
+from ctxfold.text.json import parse_strictly
 from ctxfold.workspace import MemoryParts, Tile, Workspace
 
 LONGEST = 32_000
@@ -77,7 +77,7 @@ def parse(reply: str, workspace: Workspace) -> Parsed:
     blocks = list(_BLOCK.finditer(hidden))
     if not blocks:
         return Parsed(text=reply)
-    bodies = [strictly(reply[slice(*block.span(1))]) if len(block[1]) <= LONGEST else None for block in blocks]
+    bodies = [parse_strictly(reply[slice(*block.span(1))]) if len(block[1]) <= LONGEST else None for block in blocks]
     body = next((body for body in reversed(bodies) if isinstance(body, dict)), None)
     ends = [0, *(end for block in blocks for end in block.span()), len(reply)]
     text = "\n".join(filter(None, (reply[ends[at] : ends[at + 1]].strip() for at in range(0, len(ends), 2))))

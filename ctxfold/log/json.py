@@ -10,7 +10,7 @@ from itertools import accumulate
 from json.encoder import encode_basestring
 from typing import Any, Literal
 
-from ctxfold.text.json import strictly
+from ctxfold.text.json import parse_strictly
 
 _MAX_DEPTH = 200
 
@@ -38,7 +38,7 @@ def parse(text: str) -> Any | None:
     """
     if text[:64].lstrip()[:1] not in ("{", "["):
         return None
-    tree = strictly(text, fraction=Spelled)
+    tree = parse_strictly(text, fraction=Spelled)
     return tree if tree is not None and _is_shallow(tree) else None
 
 

@@ -70,15 +70,18 @@ def parse(yaml: str) -> Node:
             continue
         depth = (len(line) - len(body)) // 2
         body = body[2:]
-        while stack[-1][0] >= depth or len(stack) > _DEEPEST:
+        while stack[-1][0] >= depth:
             close()
         _, properties, children = stack[-1]
         if body.startswith(("text: ", '"')):
             children.append(Node("text", text=unquote(body.removeprefix("text: "))))
         elif body.startswith("/"):
             name, _, value = body[1:].partition(": ")
-            properties |= {name: unquote(value)} if name in _PROPERTIES else {}
+            if name in _PROPERTIES:
+                properties[name] = unquote(value)
         else:
+            while len(stack) > _DEEPEST:
+                close()
             stack.append((depth, _read_element(body), []))
     while len(stack) > 1:
         close()

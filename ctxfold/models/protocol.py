@@ -16,7 +16,7 @@ from ctxfold.config import Endpoint
 from ctxfold.decisions.reply import FENCED, THOUGHT
 from ctxfold.errors import InputError, InvalidReply, ModelError, ModelKeyMissing, ModelUnavailable
 from ctxfold.prompts import prompt
-from ctxfold.text.json import list_faults, schema_of, strictly
+from ctxfold.text.json import list_faults, parse_strictly, schema_of
 from ctxfold.text.secrets import encodable
 
 REPLY_TOKENS = 16_000
@@ -249,7 +249,7 @@ def parse_words(text: str, tool: str) -> Mapping[str, Any]:
     """
     text = THOUGHT.sub("", text[:_LONGEST])
     blocks = _CALL_BLOCK.findall(FENCED.sub("", text))
-    match strictly(blocks[-1] if blocks else text.strip()):
+    match parse_strictly(blocks[-1] if blocks else text.strip()):
         case {"name": str(name), "arguments": dict(arguments), **rest} if blocks and not rest:
             if name == tool:
                 return arguments

@@ -17,7 +17,7 @@ from ctxfold.config import Endpoint
 from ctxfold.errors import InputError, ModelError, ModelKeyMissing
 from ctxfold.models.protocol import REPLY_SECONDS, Reply, Request, Usage, find_kind, list_blocks, make_fault
 from ctxfold.prompts import prompt
-from ctxfold.text.json import strictly
+from ctxfold.text.json import parse_strictly
 from ctxfold.text.secrets import encodable
 
 if TYPE_CHECKING:
@@ -141,12 +141,12 @@ def _write_messages(request: Request, form: Form) -> list[ModelMessage]:
 
 
 def _read_reply(response: ModelResponse, tool: str) -> Reply:
-    """The server's response as a `Reply`, without thinking."""
+    """The server's response as a `Reply`, without thinking. Arguments that are not JSON are a fault of the reply."""
     used = response.usage
     cached, written = used.cache_read_tokens, used.cache_write_tokens
     usage = Usage(max(used.input_tokens - cached - written, 0), used.output_tokens, cached, written)
     calls = [call.args for call in response.tool_calls if call.tool_name == tool]
-    inputs = [args if isinstance(args, dict) else strictly(args or "") for args in calls]
+    inputs = [args if isinstance(args, dict) else parse_strictly(args or "") for args in calls]
     ended = "refusal" if response.finish_reason == "content_filter" else response.finish_reason
     return Reply.read(ended, inputs, (response.text or "").strip(), usage, response.model_name or "", tool)
 

@@ -41,7 +41,7 @@ def write(lines: Sequence[Line], pieces: Sequence[Piece], chosen: Iterable[int])
 def write_each(
     lines: Sequence[Line], pieces: Sequence[Piece], chosen: Iterable[int], owners: Sequence[int], many: int
 ) -> list[list[Line]]:
-    """The lines of which pieces were chosen, as `write` gives them, those of each of so many owners by themselves.
+    """The lines of which pieces were chosen, as `write` gives them, in a list for each of `many` owners.
 
     `owners`: of each line the number of its owner, from 0.
     """

@@ -325,8 +325,7 @@ def _find_values(text: str) -> Iterator[str]:
     if _PATH.fullmatch(text):
         yield text
     for line in text.splitlines():
-        low = line.lower()
         for value in values_in(line):
-            at = low.find(value)
-            if at >= 0 and len(value) > 2 and _EXACT_VALUE.search(value):
-                yield line[at : at + len(value)]
+            spelled = re.search(re.escape(value), line, re.IGNORECASE)
+            if spelled and len(value) > 2 and _EXACT_VALUE.search(value):
+                yield spelled[0]

@@ -21,8 +21,8 @@ from ctxfold.session.verify import verify
 from ctxfold.store import is_there, open_store
 from ctxfold.store.codec import decode, encode
 from ctxfold.store.rows import Reading, Writing
-from ctxfold.store.tables import KEYS, SessionRow
-from ctxfold.text.json import strictly
+from ctxfold.store.tables import KEYS
+from ctxfold.text.json import parse_strictly
 from ctxfold.tokens import MIN_BUDGET
 
 FORMAT = "ctxfold-session-3"
@@ -71,10 +71,13 @@ def sessions(store: str | None = None) -> list[SessionInfo]:
     if not is_there(address):
         return []
     with open_store(address) as opened, opened.reading() as tx:
-        return [_info(tx, row) for row in filter(None, map(tx.sessions.named, tx.sessions.names()))]
+        return [_info(tx, name) for name in tx.sessions.names()]
 
 
-def _info(tx: Reading, row: SessionRow) -> SessionInfo:
+def _info(tx: Reading, name: str) -> SessionInfo:
+    row = tx.sessions.named(name)
+    if row is None:
+        raise CorruptStore(f"the session {name} is listed but not there; restore a copy of the store")
     words = read_goals(tx, row.id, state_of(tx, row.id, head_of(tx, row.id, row.current or 1)))
     goal, steps = words[-1] if words else "", tx.log.last_step(row.id)
     branches, size = len(tx.forest.heads(row.id)), tx.sessions.raw_bytes(row.id)
@@ -214,7 +217,7 @@ def import_session(file: str | os.PathLike[str], store: str | None = None, name:
 
 def _read_opening(lines: IO[bytes], file: str) -> Tree:
     """The first line of an export. Raises ImportFault: not an export, or one of another version."""
-    opening = strictly(decode(lines.readline()))
+    opening = parse_strictly(decode(lines.readline()))
     if not isinstance(opening, dict) or opening.get("format") != FORMAT:
         raise ImportFault(
             f"{file} is not a session that this ctxfold can read; give a file that `ctxfold sessions export` wrote, "
@@ -229,7 +232,7 @@ def _read_trees(lines: IO[bytes]) -> Iterator[Tree]:
     lines.seek(0)
     seal = blake2b(digest_size=16, person=b"seal")
     for count, line in enumerate(lines):
-        tree = strictly(decode(line), _read_finite)
+        tree = parse_strictly(decode(line), _read_finite)
         if tree is None:
             raise ValueError(f"line {count + 1} is not JSON")
         if "end" in tree:

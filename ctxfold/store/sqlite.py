@@ -218,8 +218,8 @@ class Store:
     @contextmanager
     def _transaction(self, begin: str) -> Iterator[None]:
         """A transaction for the length of the block, undone unless the block committed it."""
-        self.query(begin)
         try:
+            self.query(begin)  # an interrupt may come once it holds
             yield
         finally:
             if self._connection.in_transaction:

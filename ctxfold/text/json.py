@@ -39,7 +39,7 @@ def list_faults(error: ValidationError, whole: str) -> list[str]:
     return [f"{'.'.join(map(str, each['loc'])) or whole}: {each['msg']}" for each in inner]
 
 
-def strictly(text: str, fraction: Callable[[str], Any] | None = None) -> Any | None:
+def parse_strictly(text: str, fraction: Callable[[str], Any] | None = None) -> Any | None:
     """The tree of a text; None where it is not strict JSON, or nested too deep.
 
     `fraction` makes the value of a number with a fraction or an exponent; None makes a float.

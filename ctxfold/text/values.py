@@ -48,9 +48,8 @@ def entities(text: str) -> list[Span]:
     """The stretches of a text that carry a value: what must be exact to be of use later.
 
     URLs, e-mail addresses, paths and file names; dates and times; versions; ids, that is letters mixed with digits,
-    hexadecimal, UUIDs,
-    joined names and codes in capitals; numbers with their unit or currency; short quoted strings; `key=value`, and
-    `key: value` where it fills a line.
+    hexadecimal, UUIDs, joined names and codes in capitals; numbers with their unit or currency; short quoted strings;
+    `key=value`, and `key: value` where it fills a line.
 
     Returns:
         Spans in text order, none overlapping or touching, each at most 200 characters unless several ran together.

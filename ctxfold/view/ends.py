@@ -1,4 +1,4 @@
-"""Writes the end of a view: other branches, the register, extracts and notes, and chooses their lines within a room."""
+"""Writes the end of a view under its headings: other branches, register, extracts and notes, chosen within a room."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ _NOTE, _SHORT_NOTE = 400, 64
 _SUPERSEDED = 12
 """The most superseded values that are named, the newest."""
 _STATES = {"open": "[ ]", "done": "[x]", "dropped": "[-]"}
-_REF = re.compile(r"([a-z])(\d+)(?:-[a-z](\d+))?")
+_REF = re.compile(r"(?P<letter>[a-z])(?P<first>\d+)(?:-[a-z](?P<last>\d+))?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,15 +231,20 @@ def _write_extract(each: Extract) -> Line:
 
 
 def _join_refs(refs: Iterable[str]) -> str:
-    """Refs in order, runs of numbers as one: `c1-c4 c7`."""
-    runs: list[list[str]] = []
+    """Refs in order, each one or several with commas, runs of numbers as one: `c1-c4 c7`."""
+    runs: list[str] = []
     for ref in dict.fromkeys(part for some in refs for part in some.split(", ") if part):
-        found, last = _REF.fullmatch(ref), _REF.fullmatch(runs[-1][-1]) if runs else None
-        if found and last and found[1] == last[1] and int(found[2]) == int(last[3] or last[2]) + 1:
-            runs[-1] = [runs[-1][0].partition("-")[0], f"{found[1]}{found[3] or found[2]}"]
+        now, before = _REF.fullmatch(ref), _REF.fullmatch(runs[-1]) if runs else None
+        if now and before and (now["letter"], int(now["first"])) == (before["letter"], _last_of(before) + 1):
+            runs[-1] = f"{before['letter']}{before['first']}-{now['letter']}{_last_of(now)}"
         else:
-            runs.append([ref])
-    return " ".join("-".join(run) for run in runs)
+            runs.append(ref)
+    return " ".join(runs)
+
+
+def _last_of(ref: re.Match[str]) -> int:
+    """The last number of a ref that may be a range."""
+    return int(ref["last"] or ref["first"])
 
 
 def _clip(text: str) -> str:

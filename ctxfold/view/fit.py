@@ -1,4 +1,4 @@
-"""Writes blocks and the nine parts of a memory as text, and makes a view fit its budget: its end is shortened first."""
+"""The parts of a view in their order: writes blocks and the parts of a memory, and makes all of it fit its budget."""
 
 from __future__ import annotations
 
@@ -26,6 +26,8 @@ _EDGES = 0.25
 """The share of that for the beginnings and ends of messages."""
 _FINDINGS = 0.25
 """The share of a view's budget that findings get before the user's words."""
+_REPLIES = 0.2
+"""The share of the room for older steps that replies of the assistant get where nobody wrote a memory."""
 _SEAMS = 4
 """o200k tokens of the marks around a shortened summary."""
 _ACTING = ("wanted", "laid_down", "open", "next")
@@ -228,6 +230,8 @@ def condense(
     for place in said:
         ends.setdefault(pieces[place].line, [place, place])[1] = place
     words = min(_USER_WORDS * budget, room if known else _AT_MOST * room)
+    answered = {number - 1 for number, each in enumerate(lines) if each.kind == "user"} if not known else set()
+    replies = {piece.text: at for at, piece in enumerate(pieces) if piece.kind == "say" and piece.line in answered}
     first = [place for place in said if pieces[place].line == pieces[said[0]].line and not query[0]]
     edges = [place for places in ends.values() for place in sorted(set(places))]
     for most, among in (
@@ -235,6 +239,7 @@ def condense(
         (_EDGES * words, first),
         (_EDGES * words, edges),
         (words, said),
+        (words + _REPLIES * room, replies.values()),
     ):
         choice.fill(min(room, int(most)), among)
     chosen = choice.fit(room, lambda places: _count_addressed(write(lines, pieces, places)))

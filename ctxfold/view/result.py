@@ -102,9 +102,8 @@ def shorten_result(result: ToolResult, need: str = "", budget: int = 2_000) -> B
         budget: the most o200k tokens it may cost.
 
     Returns:
-        The result as it is where it fits. If not: the lines that changed since the tool's last answer, its records as
-        exact
-        rows, or the parts of it that are worth most, each gap marked.
+        The result as it is where it fits. If not: the lines that changed since the tool's last answer, all its records
+        as exact rows if those fit the budget, or the parts of it that are worth most, each gap marked.
 
     Raises:
         BudgetError: the budget is below `LEAST`.
@@ -114,7 +113,7 @@ def shorten_result(result: ToolResult, need: str = "", budget: int = 2_000) -> B
     raw = count(result.text)
     if raw <= budget:
         return BoundedResult(result.text, result.ref, "whole", raw, raw)
-    room = min(budget, int(max(_LEAST_SHARE * budget, _SHARE * raw, (1 - _SLOPE * raw / budget) * budget)))
+    room = min(budget, int(max(_LEAST_SHARE * budget, _SHARE * raw, budget - _SLOPE * raw)))
     form, text = _write_change(result, raw, room) or _write_rows(result, need, raw, room, budget)
     return BoundedResult(text, result.ref, form, count(text), raw)
 

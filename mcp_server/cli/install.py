@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from ctxfold.config import default_store
+from ctxfold.config import default_store, read
 from ctxfold.errors import InputError
 from mcp_server.cli.serve import CAPS
 from mcp_server.install.formats import choose_editor
@@ -134,13 +134,14 @@ def _find_launch(verb: str, *options: str) -> Launch:
     """How a host starts us: the command next to this Python, else the one on PATH, else this Python itself.
 
     The Python takes no module from the host's working directory (`-P`). A host passes on next to nothing of our
-    environment, so a store file from it is named again; a URL is not, because it may hold a password.
+    environment, so `--store` names the file of a store that it sets; a URL is left out, because it may hold a password.
+    Raises ReadOnlyStore: the folder for the store cannot be created.
     """
     name = "ctxfold.exe" if sys.platform == "win32" else "ctxfold"
     neighbour = Path(sys.executable).with_name(name)
     command = str(neighbour) if neighbour.is_file() else shutil.which("ctxfold")
     words = [os.path.abspath(command)] if command else [sys.executable, "-P", "-m", "ctxfold"]
-    store = default_store() if os.environ.get("CTXFOLD_HOME") else ""
+    store = default_store() if read("CTXFOLD_HOME") or read("CTXFOLD_DATABASE_URL") else ""
     store_options = ("--store", os.path.abspath(store)) if store and "://" not in store else ()
     return Launch(words[0], (*words[1:], verb, *options, *store_options))
 

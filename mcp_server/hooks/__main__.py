@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import sys
 
-SHORT = 8_000
-"""Bytes of an event after a tool call. A shorter one holds no result that is worth bounding."""
+SHORT = 2_000
+"""Bytes of an event after a tool call. A shorter one holds no result above the budget: a token is at least a byte."""
 _KEY = b'"hook_event_name"'
 _AFTER_TOOL = (b"PostToolUse", b"AfterTool")
 _DUE_AT_START = (b'"compact"', b'"prompt_cache_likely_expired"')

@@ -3,7 +3,7 @@
 import { spawn } from "node:child_process"
 
 const COMMAND = ["PYTHON", "-I", "-m", "mcp_server.hooks", "opencode"]
-const LONG = 8000
+const LONG = 2000
 const SECONDS = 60
 
 function ask(event) {

@@ -66,7 +66,7 @@ def _is_yes(outcome: ElicitationResult[Yes]) -> bool:
 
 def _ask_user(asked: Asked | None, ctx: Context[Pools], question: str = "questions/go_on") -> Elicit[Yes] | Yes:
     if asked is None or not _can_ask(ctx):
-        return Yes(go_on=asked is None)
+        return Yes(go_on=False)
     where = cut(clean(asked.url), _MAX_URL)
     return Elicit(prompt(question, PROMPTS, did=cut(clean(asked.did), _MAX_DEED), where=where), Yes)
 

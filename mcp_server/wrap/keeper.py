@@ -14,7 +14,7 @@ from referencing.exceptions import Unresolvable
 
 from ctxfold import Session
 from ctxfold.errors import CtxfoldError, InputError
-from ctxfold.text.json import map_texts, strictly
+from ctxfold.text.json import map_texts, parse_strictly
 from ctxfold.text.words import counted
 from ctxfold.tokens import count
 from ctxfold.view.result import LEAST, NOWHERE, BoundedResult, EarlierResult, ToolResult, shorten_result
@@ -255,7 +255,7 @@ def _print(value: Any) -> str:
 def _repeats(structured: Any, texts: Collection[str]) -> bool:
     """Whether a structure holds nothing but texts of the same result, or is the JSON of one."""
     is_made_of_texts = isinstance(structured, dict) and all(value in texts for value in structured.values())
-    return is_made_of_texts or any(strictly(text) == structured for text in texts)
+    return is_made_of_texts or any(parse_strictly(text) == structured for text in texts)
 
 
 def fits_schema(value: Any, schema: Any) -> bool:

@@ -19,7 +19,7 @@ from ctxfold.log.json import canonical, parse
 from ctxfold.log.lines import KEY_INFO, THINKING, Line
 from ctxfold.prompts import prompt
 from ctxfold.select.pieces import find_above
-from ctxfold.text.json import strictly
+from ctxfold.text.json import parse_strictly
 from ctxfold.view.fit import show
 from ctxfold.view.render import query_of
 from ctxfold.workspace import Block, Origin, Pin, RawStep, Slot, Superseded, Tile, Workspace, spans
@@ -224,7 +224,7 @@ def clean_text(reply: object) -> str:
 
 def _looks_like_json(text: str) -> bool:
     is_cut = text[:1] in ("{", "[") and text[1:2] in ('"', "{", "[", "}", "]")
-    return is_cut or isinstance(strictly(text), (dict, list))
+    return is_cut or isinstance(parse_strictly(text), (dict, list))
 
 
 def apply_text(operator: Operator, case: Case, text: str, origin: Origin) -> Refactoring:

@@ -144,10 +144,9 @@ def check(store: Path) -> None:
 
 def run_loop(claude: str, ctxfold: str, home: Path) -> str:
     """Run the host against the scripted model; what it printed."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Model)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    with Site(pages={"/": PAGE}) as site:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Model) as server, Site(pages={"/": PAGE}) as site:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
         Model.script = script(site.url)
         said = loop(claude, ctxfold, home, server.server_port)
-    server.shutdown()
+        server.shutdown()
     return said

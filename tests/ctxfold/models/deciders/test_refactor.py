@@ -65,12 +65,14 @@ async def test_an_invention_goes_back_once_with_the_reason(session: Session):
     assert all("9999" not in event.cause for event in session.history()), "an event says it in words of ours"
 
 
-async def test_a_correction_is_asked_for_with_the_memory_and_mends_it(session: Session):
-    session.remember({"state": "Order W-2002 is pending."}, upto=2)
+async def test_a_correction_is_asked_for_with_the_prose_that_is_shown_and_mends_it(session: Session):
+    session.remember({"state": "Order W-2002 is pending."}, upto=1)
+    session.fold("Order W-2002 waits.", 2, 2)
     model = ScriptedModel({"text": "lost => delivered (s3.2)"}, {"text": "pending => delivered (s3.2)"})
     await Deciders(model).refactor(session, "fact_rectify")
     asked, again = (json.dumps(request.messages[-1]["content"]) for request in model.requests)
-    assert "b1, of s1-s2, state: Order W-2002 is pending." in asked
+    assert "b1, of s1, state: Order W-2002 is pending." in asked
+    assert "b2, of s2: Order W-2002 waits." in asked
     assert "OLD is in no summary and no note; copy it from one: 'lost'" in again
     assert "state:\nOrder W-2002 is delivered (s3.2)." in session.view(fill=True).text
 
