@@ -140,16 +140,35 @@ def read_entries(kind: type[G], given: Sequence[object], what: str) -> list[G]:
 class PlanGiven:
     """A plan as a caller gave it. `summary` is None and `goal` empty if none was given."""
 
-    summary: str | None = None
-    todo: Todo = ()
-    constraints: Statements = ()
-    decisions: Statements = ()
-    goal: str = ""
+    summary: str | None
+    todo: Sequence[ItemWritten]
+    constraints: Sequence[StatementWritten]
+    decisions: Sequence[StatementWritten]
+    goal: str
 
     @property
     def empty(self) -> bool:
         """Whether nothing was given that the register holds."""
         return self.summary is None and not (self.todo or self.constraints or self.decisions)
+
+
+def read_plan(
+    summary: str | None,
+    todo: Todo | None,
+    constraints: Statements | None,
+    decisions: Statements | None,
+    goal: str | None,
+) -> PlanGiven:
+    """Read a plan as a caller gives it. Raises InputError: an empty summary, or entries that cannot be read."""
+    if summary is not None and not summary.strip():
+        raise InputError("an empty summary says nothing; leave it out to keep the one there is")
+    return PlanGiven(
+        summary and summary.strip(),
+        read_entries(ItemWritten, todo or (), "to-do item"),
+        read_entries(StatementWritten, constraints or (), "constraint"),
+        read_entries(StatementWritten, decisions or (), "decision"),
+        (goal or "").strip(),
+    )
 
 
 @dataclass(frozen=True)
@@ -212,20 +231,17 @@ def resolve_plan(
     """Return the change that a plan makes.
 
     `tip`: the last step; `first`: the number of the next constraint; `read`: the last record that the plan has read.
-    Raises InputError: an empty summary, entries that cannot be read, an unknown id, or a ref of nothing.
+    Raises InputError: an unknown id, or a ref of nothing.
     """
-    places, told = _Places(records, tip), None if given.summary is None else given.summary.strip()
-    if told == "":
-        raise InputError("an empty summary says nothing; leave it out to keep the one there is")
-    todo = read_entries(ItemWritten, given.todo, "to-do item")
-    constraints = read_entries(StatementWritten, given.constraints, "constraint")
-    decisions = read_entries(StatementWritten, given.decisions, "decision")
+    places, told = _Places(records, tip), given.summary
     newest = max((number_of(decision.id) for decision in intent.decisions), default=0)
     summary = None if told is None else Summary(told, places.is_quoted(told))
     return IntentChange(
-        _resolve_items(intent.items, todo, places),
-        _resolve_statements(intent.constraints, constraints, places, lambda n: Constraint(f"c{first + n}", "")),
-        _resolve_statements(intent.decisions, decisions, places, lambda n: SettledDecision(f"d{newest + 1 + n}", "")),
+        _resolve_items(intent.items, given.todo, places),
+        _resolve_statements(intent.constraints, given.constraints, places, lambda n: Constraint(f"c{first + n}", "")),
+        _resolve_statements(
+            intent.decisions, given.decisions, places, lambda n: SettledDecision(f"d{newest + 1 + n}", "")
+        ),
         None if summary == intent.told else summary,
         read,
     )

@@ -305,7 +305,8 @@ def spending(named: str | None = None, dollars: float | None = None, helping: Mo
     """
     setting = role_setting("agent", named)
     model = setting.model or EXPLORER
-    limit = next(each for each in (dollars, config.max_cost(), MAX_COST) if each is not None)
+    limit = config.max_cost() if dollars is None else dollars
+    limit = MAX_COST if limit is None else limit
     others = [each.name for each in Roles.of(helping).models if not isinstance(each, Absent)]
     paid_others = [name for name in others if not _is_free(name, None)]
     paid = paid_others if _is_free(model, setting.endpoint) else [model, *paid_others]

@@ -9,7 +9,7 @@ from ctxfold.config import FoldSettings, fold_settings
 from ctxfold.decisions.fold import FoldDirective
 from ctxfold.decisions.memory import MemoryDue, choose_batch, find_due, read_memory
 from ctxfold.decisions.refactor import OPERATORS, Refactored, read_operator
-from ctxfold.decisions.register import PlanGiven, Statements, Todo
+from ctxfold.decisions.register import Statements, Todo, read_plan
 from ctxfold.errors import InputError
 from ctxfold.log import Origin, RecordRef, Ref, StepRef, parse_ref, parse_step
 from ctxfold.messages import Message
@@ -284,7 +284,7 @@ class Session:
 
         Raises InputError: an empty summary, entries that cannot be read, an unknown id, or a ref of nothing.
         """
-        given = PlanGiven(summary, todo or (), constraints or (), decisions or (), (goal or "").strip())
+        given = read_plan(summary, todo, constraints, decisions, goal)
         with self._at.writing() as tx:
             return decide.set_plan(tx, self._at, given, by)
 
@@ -307,10 +307,17 @@ class Session:
         with self._at.reading() as tx:
             return list(map(read_evidence(tx, self._at.place(tx), steps).mark, texts))
 
-    def read_records(self, steps: Sequence[int], *, reading: bool = False) -> list[Recalled]:
-        """Return the records of steps in the order of the log, each as `recall` returns it."""
-        with self._at.reading() as tx:
-            return recall_records(tx, self._at.session, steps, reading)
+    def read_records(self, steps: Sequence[int], *, reading: bool = False, most: int = 0) -> list[Recalled]:
+        """Return the records of steps in order, each as `recall` returns it; of steps that hold more than `most`
+        characters, the newest. Another thread may use the session between two steps.
+        """
+        found: list[Recalled] = []
+        for step in reversed(steps):
+            with self._at.reading() as tx:
+                found[:0] = recall_records(tx, self._at.session, [step], reading)
+            if most and sum(len(each.text) for each in found) > most:
+                break
+        return found
 
     def refactor(
         self,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -16,10 +17,9 @@ from ctxfold.decisions.refactor import Case, Operator, Refactoring, check_refact
 from ctxfold.errors import InputError, RefactorRefusal
 from ctxfold.log import place_of
 from ctxfold.log.json import canonical, parse
-from ctxfold.log.lines import KEY_INFO, THINKING, Line
+from ctxfold.log.lines import KEY_INFO, NOTE, THINKING, Line
 from ctxfold.prompts import prompt
 from ctxfold.select.pieces import find_above
-from ctxfold.text.json import parse_strictly
 from ctxfold.view.fit import show
 from ctxfold.view.render import query_of
 from ctxfold.workspace import Block, Origin, Pin, RawStep, Slot, Superseded, Tile, Workspace, spans
@@ -223,8 +223,10 @@ def clean_text(reply: object) -> str:
 
 
 def _looks_like_json(text: str) -> bool:
-    is_cut = text[:1] in ("{", "[") and text[1:2] in ('"', "{", "[", "}", "]")
-    return is_cut or isinstance(parse_strictly(text), (dict, list))
+    try:
+        return isinstance(json.loads(text), (dict, list))
+    except (ValueError, RecursionError):
+        return text[:1] in ("{", "[") and text[1:2] in ('"', "{", "[", "}", "]")
 
 
 def apply_text(operator: Operator, case: Case, text: str, origin: Origin) -> Refactoring:
@@ -335,6 +337,10 @@ def list_prose(case: Case) -> list[tuple[str, str]]:
     return proses + [(pin.slot, pin.text) for pin in _list_pins(case)]
 
 
+_OF_USER = ("wanted", "laid_down")
+"""The parts of a memory that hold the user's words, which no correction changes."""
+
+
 def _list_pins(case: Case) -> list[Pin]:
     guidance = case.workspace.guidance
     return [pin for pin in (guidance.thought, guidance.key_info) if pin is not None]
@@ -344,13 +350,16 @@ def _reword(block: Block, case: Case, reword: Callable[[str, str], str]) -> Bloc
     """A block with its prose as a function returns it, which takes the name of a text and the text."""
 
     def reword_line(line: Line) -> Line:
-        text = reword(line.ref, line.text) if line.kind == "note" and line.ref in case.model_notes else line.text
-        return line if text == line.text else line.reword(text)
+        if line.kind != "note" or line.ref not in case.model_notes:
+            return line
+        text = line.text.removeprefix(f"{NOTE} ")
+        changed = reword(line.ref, text)
+        return line if changed == text else line.reword(f"{NOTE} {changed}")
 
     if isinstance(block, Tile) and block.origin != "embedded":
         name, memory = f"{block.id}, of {spans(block.steps)}", block.memory
         summary = reword(name, block.summary) if block.summary else ""
-        parts = {part: reword(f"{name}, {part}", text) for part, text in memory or () if text}
+        parts = {part: reword(f"{name}, {part}", text) for part, text in memory or () if text and part not in _OF_USER}
         block = replace(block, summary=summary, memory=memory and memory.model_copy(update=parts))
     return replace(block, lines=tuple(map(reword_line, block.lines)))
 

@@ -145,7 +145,7 @@ class Fold:
             most = max(16, min(MICRO if len(steps) == 1 else MACRO, took // 2))
             wanted = prompt("fold_wanted_tile", took=took, most=most)
         now = " ".join(find_last_message(session, workspace)).strip() or "not said"
-        log = show_log(session.read_records(steps, reading=True), LONGEST)
+        log = show_log(session.read_records(steps, reading=True, most=_CHARACTERS * LONGEST), LONGEST)
         blanks = {"wanted": wanted, "now": now, "text": log, **fill_register(workspace)}
 
         def apply(session: Session, written: FoldSummary) -> Tile:
