@@ -123,6 +123,8 @@ class Choice:
             self._worth.show(place)
 
 
+_JOINT = 1
+"""Blanks between two excerpts that become one: more may cost tokens that no room was kept for."""
 _FAINT = 0.1
 """A sentence worth less than this share of the best is left out, even if there is room for it."""
 
@@ -151,7 +153,8 @@ def find_excerpts(text: str, query: str, budget: int) -> list[Span]:
     spans: list[Span] = []
     for place in chosen:
         span = pieces[place].span
-        if spans and not text[spans[-1].end : span.start].strip():
+        between = text[spans[-1].end : span.start] if spans else ""
+        if spans and len(between) <= _JOINT and not between.strip():
             spans[-1] = Span(spans[-1].start, span.end)
         else:
             spans.append(span)
