@@ -94,14 +94,14 @@ async def _answer(window: Window, gate: Gate, work: Awaitable[T]) -> tuple[T, bo
 
 
 async def _ask(window: Window, gate: Gate) -> bool:
-    """Ask a person about the held requests, and let them go or drop them."""
+    """Ask a person about the held requests, and let those go or drop all. What comes while they think waits."""
     held, scrub = gate.held, window.settings.secrets.scrub
     lines = [str(effect) for effect in held[:_LISTED]]
     if len(held) > _LISTED:
         lines.append(f"{len(held) - _LISTED} more")
     asked = Asked(scrub(f"send {'; '.join(lines)}"), scrub(window.page.url))
     agreed = gate.ask is not None and await gate.ask(asked)
-    await gate.answer(agreed)
+    await gate.answer(agreed, held)
     return agreed
 
 

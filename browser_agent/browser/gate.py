@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
+from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Iterable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -212,18 +212,21 @@ class Gate:
             work.add_done_callback(lambda _: self._news.set())
             await self._news.wait()
 
-    async def answer(self, agreed: bool) -> None:
-        """Let the held requests go, with others of this action from there to the same places; or drop them all."""
-        held, self._held = self._held, []
+    async def answer(self, agreed: bool, shown: Collection[Effect] = ()) -> None:
+        """Let the requests go that a person was shown, with others of this action from there to the same places, and
+        hold the rest; or drop them all.
+        """
         self._refusing = not agreed
-        for waiting in held:
-            if not agreed:
-                self._refused.append(waiting.effect)
-            elif waiting.effect.frame is not None:
-                self._agreed.add((waiting.effect.frame, waiting.effect.target))
-        for waiting in held:
+        if agreed:
+            self._agreed |= {(effect.frame, effect.target) for effect in shown if effect.frame is not None}
+            answered = [held for held in self._held if held.effect in shown or self._is_agreed(held.effect)]
+        else:
+            answered = self._held
+            self._refused += [held.effect for held in answered]
+        self._held = [held for held in self._held if held not in answered]
+        for held in answered:
             with suppress(Error, TimeoutError):  # its page is gone, and it with that
-                await (waiting.go() if agreed else waiting.drop())
+                await (held.go() if agreed else held.drop())
 
     def take_refused(self) -> tuple[Effect, ...]:
         """Return the effects that were dropped since the last call."""

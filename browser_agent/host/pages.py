@@ -230,7 +230,8 @@ class Pages:
         page = self._live.get(session)
         if page is None:
             raise UnknownPage(
-                f"no page is open in {session!r}: none was opened, or it was closed after {IDLE / 60:g} unused minutes"
+                f"no page is open in {session!r}: none was opened, or it was closed: after {IDLE / 60:g} unused "
+                "minutes, for others, or with its browser"
             )
         return page
 

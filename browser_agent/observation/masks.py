@@ -1,4 +1,4 @@
-"""Decides which fields of a page hold passwords, and masks their values in snapshots, in typed text and in pictures."""
+"""Decides which fields of a page hold passwords, and masks their values in snapshots and in pictures."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ def _load_others() -> Iterator[HealthCheck]:
     for entry in sorted(entry_points(group=GROUP), key=lambda entry: entry.name):
         try:
             look: Callable[[], HealthCheck] = entry.load()
-        except ImportError as error:
+        except (ImportError, AttributeError) as error:
             yield HealthCheck(entry.name, False, f"does not load ({error})", REINSTALL)
         else:
             yield look()

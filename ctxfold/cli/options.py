@@ -120,7 +120,7 @@ def data_command(function: Callable[..., Printout]) -> click.Command:
             click.echo(escape_controls(note), err=True)
         return printout.code
 
-    own = run.__dict__.pop("__click_params__", [])
+    own = run.__dict__.pop("__click_params__", [])  # `wraps` copied the function's options, the last one first
     json_option(store_option(run))
     run.__dict__["__click_params__"] += own  # the shared options come last in the help
     return click.command()(run)

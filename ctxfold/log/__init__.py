@@ -151,7 +151,7 @@ Ref = StepRef | RecordRef
 Address = StepRef | RecordRef | RangeRef | StretchRef | BlockRef
 """Whatever can be recalled."""
 
-_NUMBER = r"[1-9]\d{0,11}"
+_NUMBER = r"[1-9][0-9]{0,11}"
 _GRAMMAR = re.compile(
     rf"""b(?P<block>{_NUMBER})
       | s(?P<from>{_NUMBER})-s?(?P<to>{_NUMBER})

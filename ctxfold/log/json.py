@@ -106,8 +106,8 @@ def indent_json(text: str) -> list[str]:
 
 
 def _show_token(token: str) -> str:
-    """A token as a line shows it: a string with letters in place of their numbers, unless they cannot be seen; an empty
-    list or object without its white space.
+    """A value's token as a line shows it: in a string, letters in place of their escapes if they can be seen and are
+    not ASCII; an empty list or object without its white space.
     """
     if token[0] == '"':
         return _ESCAPE.sub(_show_letter, token)

@@ -89,11 +89,11 @@ def decode_message(native: Mapping[str, Any]) -> Iterator[Message]:
         item = read_block(native)
         yield Message("user" if isinstance(item, Result) else "assistant", (item,))
         return
-    role = _ROLES.get(native["role"], "user")
-    if any(key in native for key in _ANSWERS):
+    role, called = _ROLES.get(str(native["role"]), "user"), native.get("tool_calls")
+    if any(isinstance(native.get(key), str) for key in _ANSWERS):
         yield Message(role, (read_block(native),))
         return
-    calls = tuple(read_block(call) for call in native.get("tool_calls") or () if isinstance(call, Mapping))
+    calls = [read_block(call) for call in called if isinstance(call, Mapping)] if isinstance(called, list) else []
     yield Message(role, (*read_items(native.get("content")), *calls))
 
 

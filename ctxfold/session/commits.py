@@ -149,7 +149,7 @@ def void_decision(tx: Writing, session: int, here: HeadRow, by: Literal["undo", 
         raise UndoError(f"nothing to {by} on this branch: {_NOTHING_LEFT[by]}")
     before, payload = _state_before(tx, session, voided), json.loads(decision.json)
     after = replace(state, decision=before.decision, undone=state.undone if is_undo else before.undone)
-    choose = min if is_undo else max  # a fork may have cut the register or the guidance to less than `before` holds
+    choose = min if is_undo else max  # the shorter chain of the two: a fork may have cut it to less than `before` holds
     if decision.kind == "renamed":
         rename_branch(tx, session, here, payload["was_name" if is_undo else "name"])
     elif decision.kind in INTENTS:
@@ -162,10 +162,10 @@ def void_decision(tx: Writing, session: int, here: HeadRow, by: Literal["undo", 
     if not is_move:
         return here, decision
     there = head_of(tx, session, int(payload["from" if is_undo else "to"]))
-    state = state_of(tx, session, there)
-    is_newest = state.decision == _state_before(tx, session, decision).decision
-    after = state if is_undo or not is_newest else replace(state, decision=decision.seq)
-    advance(tx, session, there, state, after, replace(happened, redoable=is_undo))
+    there_before = state_of(tx, session, there)
+    is_undecided = there_before.decision == _state_before(tx, session, decision).decision
+    there_after = there_before if is_undo or not is_undecided else replace(there_before, decision=decision.seq)
+    advance(tx, session, there, there_before, there_after, replace(happened, redoable=is_undo))
     tx.sessions.change(session, "current", there.id)
     return there, decision
 

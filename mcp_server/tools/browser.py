@@ -113,7 +113,7 @@ async def page_act(
     need: str = "",
     found: str = "",
 ) -> CallToolResult:
-    """Act on the page."""
+    """Finish the act that `confirm_act` began with the user's answer, and return the page after it."""
     from browser_agent.host.page import make_act
 
     call = make_act(actions, why, need, found)

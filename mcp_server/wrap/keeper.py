@@ -148,7 +148,7 @@ class Keeper:
         shorter = [shorten_result(original, call.need, room) for original in results]
         is_long = structured is not None and count(_print(structured)) > budget
         is_repeated = is_long and _repeats(structured, texts.values())
-        if is_long and not is_repeated:
+        if structured is not None and (not texts or (is_long and not is_repeated)):
             results.append(ToolResult(_print(structured), NOWHERE, tools.recall_name))
             shorter.append(shorten_result(results[-1], call.need, budget))
         refs = self._commit(call, results, shorter)

@@ -113,6 +113,28 @@ async def test_a_trusted_origin_is_never_asked_about_and_its_frames_of_another_a
             await window.close()
 
 
+class SlowPerson(Person):
+    """Says yes to the first question, after a second, and no to any other."""
+
+    async def __call__(self, asked: Asked) -> bool:
+        await asyncio.sleep(1)
+        return await super().__call__(asked) and len(self.asked) == 1
+
+
+async def test_a_yes_covers_nothing_that_the_person_was_not_shown(browser: Browser) -> None:
+    with Site() as other:
+        late = f"setTimeout(() => fetch('{other.url}/pay', {{method: 'POST', mode: 'no-cors', body: 'all=1'}}), 300)"
+        with Site(pages={"/": f'<title>Shop</title><button onclick="{POST}; {late}">go</button>'}) as site:
+            person = SlowPerson()
+            window, _ = await opened(browser, Trust(), person)
+            page = await visit(window, site.url)
+            await do(window, Click(kind="click", ref=ref(page, "button", "go")))
+            assert [asked.did.partition(",")[0].rpartition("/")[2] for asked in person.asked] == ["hit", "pay"]
+            assert site.sent == [("POST", "/hit")]
+            assert other.sent == []
+            await window.close()
+
+
 CART = "fetch('/cart', {method: 'POST', body: 'lamp=1'}).then(() => fetch('/log', {method: 'POST', body: 'n=1'}))"
 PAY = "fetch('/pay', {method: 'POST', body: 'all=1'})"
 SHOP = f'<title>Shop</title><button onclick="{CART}">Add</button><button onclick="{PAY}">Pay</button>'

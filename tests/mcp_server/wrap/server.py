@@ -50,6 +50,8 @@ def call(name: str, args: dict[str, Any]) -> dict[str, Any]:
             }
         case "rows" | "strict":
             return {"content": blocks(json.dumps(rows)), "structuredContent": rows}
+        case "bare":
+            return {"content": [], "structuredContent": {"order": f"W-{args['order']}"}}
         case "recall":
             return {"content": blocks("the server's own")}
         case "sample":

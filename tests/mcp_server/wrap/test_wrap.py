@@ -89,6 +89,11 @@ def test_of_several_blocks_the_long_one_is_bounded_in_its_place(host: Peer) -> N
     assert result["structuredContent"] == {"n": 1}, "what differs from the text stays"
 
 
+def test_a_structure_without_a_text_is_recorded(host: Peer) -> None:
+    assert host.call("bare", order=7001)["structuredContent"] == {"order": "W-7001"}
+    assert "W-7001" in text_of(host.call("recall", query="W-7001"))
+
+
 def test_a_failed_result_stays_one(host: Peer) -> None:
     result = host.call("say", many=3000, fails=True)
     assert result["isError"] is True
