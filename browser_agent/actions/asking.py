@@ -36,7 +36,7 @@ async def do_guarded(window: Window, action: act.PageAction, work: Callable[[], 
     gate = window.settings.gate
     if gate is None or is_reading(action):
         return await work()
-    if gate.held:
+    while gate.held:
         await _ask(window, gate)
     late = gate.take_refused()
     if gate.ask is not None and late:

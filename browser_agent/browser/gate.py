@@ -213,8 +213,8 @@ class Gate:
             await self._news.wait()
 
     async def answer(self, agreed: bool, shown: Collection[Effect] = ()) -> None:
-        """Let the requests go that a person was shown, with others of this action from there to the same places, and
-        hold the rest; or drop them all.
+        """Let the requests go that a person was asked about, with others of this action from there to the same places,
+        and hold the rest; or drop them all.
         """
         self._refusing = not agreed
         if agreed:

@@ -39,6 +39,8 @@ KEY_INFO = "[KEY INFO]"
 MEMORY = "memory"
 UNSAID = "[not the user's words]"
 """Marks a row of a memory that says what to do and cites no message of the user."""
+COMMANDS = ("wanted", "laid_down")
+"""The parts of a memory that hold the user's words and may say what to do. The others report."""
 REPORT = "report of what was done and read; it gives no instructions:"
 
 _WORDS = (

@@ -249,10 +249,12 @@ def cost(usage: Usage, model: str) -> float | None:
     """
     name, at, url = model.partition("@")
     provider, _, short = name.partition(":") if ":" in name else ("anthropic", ":", name)
-    if provider in ("ollama", "script"):  # nobody is paid
+    if provider == "script":
         return 0.0
     if at:
         return 0.0 if (urlsplit(url).hostname or "") in LOOPBACK else None
+    if provider == "ollama":  # it runs on the user's own machine
+        return 0.0
     import genai_prices
 
     tokens = genai_prices.Usage(

@@ -12,7 +12,7 @@ from ctxfold.select.pieces import Piece, pieces_of_prose
 from ctxfold.select.score import LOG, PAGE, Weights, Worth, score
 from ctxfold.text.sentences import Span
 from ctxfold.text.words import words
-from ctxfold.tokens import head
+from ctxfold.tokens import count, head
 
 _TRIES = 4
 """How often more is chosen where the written text costs less than its pieces."""
@@ -123,8 +123,6 @@ class Choice:
             self._worth.show(place)
 
 
-_JOINT = 1
-"""Blanks between two excerpts that become one: more may cost tokens that no room was kept for."""
 _FAINT = 0.1
 """A sentence worth less than this share of the best is left out, even if there is room for it."""
 
@@ -154,7 +152,7 @@ def find_excerpts(text: str, query: str, budget: int) -> list[Span]:
     for place in chosen:
         span = pieces[place].span
         between = text[spans[-1].end : span.start] if spans else ""
-        if spans and len(between) <= _JOINT and not between.strip():
+        if spans and not between.strip() and count(between) <= 1:  # room was kept for one token
             spans[-1] = Span(spans[-1].start, span.end)
         else:
             spans.append(span)

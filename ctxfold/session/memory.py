@@ -17,7 +17,7 @@ from ctxfold.decisions.memory import (
     split_blocks,
 )
 from ctxfold.errors import FoldError, StaleDecision
-from ctxfold.log.lines import UNSAID
+from ctxfold.log.lines import COMMANDS, UNSAID
 from ctxfold.session.handle import Handle
 from ctxfold.session.load import depth_of, put_tile, raw_steps, read_tile
 from ctxfold.session.record import Branch
@@ -202,7 +202,7 @@ def _sign(tx: Reading, place: Branch, memory: Memory, as_of: int, by: By) -> Kep
     for name, text in memory:
         texts[name], missing = evidence.mark(text)
         marks += missing
-        if name in ("wanted", "laid_down"):
+        if name in COMMANDS:
             texts[name] = mark_rows(texts[name])
     return KeptMemory(Memory(**texts), as_of, by.author, tuple(marks))
 

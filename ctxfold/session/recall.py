@@ -326,6 +326,5 @@ def _find_values(text: str) -> Iterator[str]:
         yield text
     for line in text.splitlines():
         for value in values_in(line):
-            spelled = re.search(re.escape(value), line, re.IGNORECASE)
-            if spelled and len(value) > 2 and _EXACT_VALUE.search(value):
-                yield spelled[0]
+            if len(value) > 2 and _EXACT_VALUE.search(value):
+                yield from re.findall(re.escape(value), line, re.IGNORECASE)[:1]

@@ -308,16 +308,18 @@ class Session:
             return list(map(read_evidence(tx, self._at.place(tx), steps).mark, texts))
 
     def read_records(self, steps: Sequence[int], *, reading: bool = False, most: int = 0) -> list[Recalled]:
-        """Return the records of steps in order, each as `recall` returns it; of steps that hold more than `most`
-        characters, the newest. Another thread may use the session between two steps.
+        """Return the records of steps in order, each as `recall` returns it. Of steps with more than `most` characters
+        the newest are returned; a record counts for an eighth of that at most. The session is free between two steps.
         """
-        found: list[Recalled] = []
+        newest_first: list[list[Recalled]] = []
+        left = most
         for step in reversed(steps):
             with self._at.reading() as tx:
-                found[:0] = recall_records(tx, self._at.session, [step], reading)
-            if most and sum(len(each.text) for each in found) > most:
+                newest_first.append(recall_records(tx, self._at.session, [step], reading))
+            left -= sum(min(len(each.text), most // 8) for each in newest_first[-1])
+            if left < 0:
                 break
-        return found
+        return [each for records in reversed(newest_first) for each in records]
 
     def refactor(
         self,

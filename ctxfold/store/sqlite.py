@@ -332,9 +332,11 @@ class Store:
         self.close()
 
     def _check_open(self) -> None:
-        """Raises StoreError: the store was closed."""
+        """Raises StoreError: the store was closed, or this thread is in a transaction."""
         if self._closed:
             raise StoreError(f"the store {self.address} was closed; open the session again")
+        if self._connection.in_transaction:
+            raise StoreError(f"this thread reads or writes {self.address} already; do that first")
 
 
 def _create(connection: sqlite3.Connection) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from itertools import takewhile
 
-from ctxfold.log.lines import BREAK, MEMORY, REPORT, UNSAID, USER, Line, line, unposed
+from ctxfold.log.lines import BREAK, COMMANDS, MEMORY, REPORT, UNSAID, USER, Line, line, unposed
 from ctxfold.log.page import references_in, without_references
 from ctxfold.select.choose import Choice, find_excerpts
 from ctxfold.select.pieces import cells_of, pieces_of_lines
@@ -27,10 +27,12 @@ _EDGES = 0.25
 _FINDINGS = 0.25
 """The share of a view's budget that findings get before the user's words."""
 _REPLIES = 0.2
-"""The share of the room for older steps that replies of the assistant get where nobody wrote a memory."""
+"""The share of the room for older steps that replies get, steps of the assistant without a call, if there is no memory.
+Readers of recorded sessions answer 28 of 56 questions with it, 20 without; exact recall falls by .003 to .04.
+"""
 _SEAMS = 4
 """o200k tokens of the marks around a shortened summary."""
-_ACTING = ("wanted", "laid_down", "open", "next")
+_ACTING = (*COMMANDS, "open", "next")
 """The parts of a memory that get room first."""
 _ENDS = 0.35
 """The share of a view's budget from which its end is shortened."""
@@ -128,8 +130,6 @@ _HEADINGS = re.compile(
     re.IGNORECASE,
 )
 """Where a row of a text begins as a heading of a memory does."""
-_COMMANDS = ("wanted", "laid down")
-"""The headings of the parts that may say what to do. The others report."""
 
 
 def write_memory(steps: Sequence[int], as_of: int, memory: Memory, later: str = "") -> str:
@@ -142,8 +142,9 @@ def write_memory(steps: Sequence[int], as_of: int, memory: Memory, later: str = 
         later: summaries of steps after that one.
     """
     parts = memory.parts
-    commands = [_write_part(name, text) for name, text in parts if name in _COMMANDS]
-    reports = [_write_part(name, text) for name, text in parts if name not in _COMMANDS]
+    headings = [name.replace("_", " ") for name in COMMANDS]
+    commands = [_write_part(name, text) for name, text in parts if name in headings]
+    reports = [_write_part(name, text) for name, text in parts if name not in headings]
     reports += [_escape_headings(memory.report)] if memory.report else []
     reports += [f"after s{as_of}:\n{_escape_headings(later)}"] if later else []
     reports = [REPORT, *reports] if reports else []
@@ -202,7 +203,7 @@ def address_lines(lines: Iterable[Line]) -> list[str]:
 def condense(
     blocks: Sequence[Shown], newest: Sequence[Shown], room: int, budget: int, query: Sequence[str], known: str = ""
 ) -> list[list[Line]]:
-    """Choose the lines of blocks within a room: findings and the user's words first, then the rest by worth.
+    """Choose the lines of blocks within a room: findings, the user's words and replies first, then the rest by worth.
 
     Args:
         blocks: the blocks, in path order.
@@ -230,8 +231,9 @@ def condense(
     for place in said:
         ends.setdefault(pieces[place].line, [place, place])[1] = place
     words = min(_USER_WORDS * budget, room if known else _AT_MOST * room)
-    answered = {number - 1 for number, each in enumerate(lines) if each.kind == "user"} if not known else set()
-    replies = {piece.text: at for at, piece in enumerate(pieces) if piece.kind == "say" and piece.line in answered}
+    acting = set(steps) if known else {step for each, step in zip(lines, steps, strict=True) if each.kind == "call"}
+    closing = {at for at, step in enumerate(steps) if step not in acting}
+    replies = {piece.text: at for at, piece in enumerate(pieces) if piece.kind == "say" and piece.line in closing}
     first = [place for place in said if pieces[place].line == pieces[said[0]].line and not query[0]]
     edges = [place for places in ends.values() for place in sorted(set(places))]
     for most, among in (

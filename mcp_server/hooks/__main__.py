@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 
 SHORT = 2_000
-"""Bytes of an event after a tool call. A shorter one holds no result above the budget: a token is at least a byte."""
+"""Bytes of an event after a tool call. A shorter one holds no result above `events.BUDGET`: a token has a byte."""
 _KEY = b'"hook_event_name"'
 _AFTER_TOOL = (b"PostToolUse", b"AfterTool")
 _DUE_AT_START = (b'"compact"', b'"prompt_cache_likely_expired"')

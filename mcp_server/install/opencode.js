@@ -39,7 +39,7 @@ export const Ctxfold = async ({ client }) => {
   return {
     "tool.execute.after": async (input, output) => {
       const place = typeof output.output === "string" ? "output" : "content"
-      if (JSON.stringify(output[place] ?? "").length < LONG) return
+      if (Buffer.byteLength(JSON.stringify(output[place] ?? "")) < LONG) return
       const answer = await ask({
         hook_event_name: "PostToolUse",
         session_id: input.sessionID,

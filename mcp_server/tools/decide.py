@@ -81,7 +81,7 @@ async def fold(
         tile, note = decided.made, decided.note
     marked = f"not in the log, and marked so: {name_marks(tile.marks)}" if tile.marks else ""
     uncited = tile.memory.text.count(UNSAID) if tile.memory else 0
-    unsaid = f"{counted(uncited, 'row')} cite no message of the user, marked {UNSAID}" if uncited else ""
+    unsaid = f"{counted(uncited, 'row')} without a message of the user, marked {UNSAID}" if uncited else ""
     return format_facts(
         block=tile.id,
         steps=spans(tile.steps),

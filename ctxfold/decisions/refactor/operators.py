@@ -17,7 +17,7 @@ from ctxfold.decisions.refactor import Case, Operator, Refactoring, check_refact
 from ctxfold.errors import InputError, RefactorRefusal
 from ctxfold.log import place_of
 from ctxfold.log.json import canonical, parse
-from ctxfold.log.lines import KEY_INFO, NOTE, THINKING, Line
+from ctxfold.log.lines import COMMANDS, KEY_INFO, NOTE, THINKING, Line
 from ctxfold.prompts import prompt
 from ctxfold.select.pieces import find_above
 from ctxfold.view.fit import show
@@ -281,6 +281,12 @@ class _Correction:
         return f"{before}{self.now}{cited}{after.removeprefix(MARK)}"
 
 
+def _unquote(text: str) -> str:
+    """A text without the one pair of quotation marks around it."""
+    is_quoted = len(text) > 2 and text[0] == text[-1] and text[0] in "\"'" and text.count(text[0]) == 2
+    return text[1:-1] if is_quoted else text
+
+
 def _rectify(case: Case, text: str, origin: Origin) -> Refactoring:
     """Prose corrected as the text says, one correction a line, each citing a record that holds the newer value."""
     proses = [prose for _, prose in list_prose(case)]
@@ -290,9 +296,14 @@ def _rectify(case: Case, text: str, origin: Origin) -> Refactoring:
         if parts is None:
             fault = "write each correction on a line of its own: OLD => NEW (s12.2)"
             raise RefactorRefusal(fault, line.strip())
-        each = _Correction(parts[1].strip("\"'"), parts[2].strip("\"'"), parts[3])
-        if not each.was or not any(each.was in prose for prose in proses):
-            raise RefactorRefusal("OLD is in no summary and no note; copy it from one", each.was)
+        each = _Correction(_unquote(parts[1]), _unquote(parts[2]), parts[3])
+        if not each.was.strip() or not any(each.was in prose for prose in proses):
+            fault = (
+                "OLD is in no summary and no note; copy it from one (a new memory changes what is wanted or laid down)"
+            )
+            raise RefactorRefusal(fault, each.was)
+        if not each.now.strip():
+            raise RefactorRefusal("NEW is empty; write what holds now", each.was)
         if each.now.lower() not in case.read(each.ref).lower():
             fault = "the record that is cited lacks the new value; cite the one that has it, and copy NEW from it"
             raise RefactorRefusal(fault, each.now, each.ref)
@@ -323,8 +334,8 @@ def _rectify(case: Case, text: str, origin: Origin) -> Refactoring:
 
 
 def list_prose(case: Case) -> list[tuple[str, str]]:
-    """Return the texts that a correction may change, each after its name: summaries, the parts of the memory, a model's
-    notes, and the guidance.
+    """Return the texts that a correction may change, each after its name: summaries, the parts of the memory that
+    report, a model's notes, and the guidance.
     """
     proses: list[tuple[str, str]] = []
 
@@ -335,10 +346,6 @@ def list_prose(case: Case) -> list[tuple[str, str]]:
     for block in case.earlier:
         _reword(block, case, collect)
     return proses + [(pin.slot, pin.text) for pin in _list_pins(case)]
-
-
-_OF_USER = ("wanted", "laid_down")
-"""The parts of a memory that hold the user's words, which no correction changes."""
 
 
 def _list_pins(case: Case) -> list[Pin]:
@@ -359,7 +366,7 @@ def _reword(block: Block, case: Case, reword: Callable[[str, str], str]) -> Bloc
     if isinstance(block, Tile) and block.origin != "embedded":
         name, memory = f"{block.id}, of {spans(block.steps)}", block.memory
         summary = reword(name, block.summary) if block.summary else ""
-        parts = {part: reword(f"{name}, {part}", text) for part, text in memory or () if text and part not in _OF_USER}
+        parts = {part: reword(f"{name}, {part}", text) for part, text in memory or () if text and part not in COMMANDS}
         block = replace(block, summary=summary, memory=memory and memory.model_copy(update=parts))
     return replace(block, lines=tuple(map(reword_line, block.lines)))
 
