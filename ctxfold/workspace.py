@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import groupby
 from typing import Literal
 
 from pydantic import BaseModel, Field
@@ -284,17 +283,6 @@ class IntentChange:
 def number_of(name: str) -> int:
     """Return the number in an id such as `t3`; 0 for the ref of a finding."""
     return int(name[1:]) if name[1:].isdecimal() else 0
-
-
-def runs_of(steps: Sequence[int]) -> list[list[int]]:
-    """Return step numbers as runs, each its first and last number."""
-    groups = groupby(enumerate(steps), lambda placed: placed[1] - placed[0])
-    return [[run[0][1], run[-1][1]] for run in (list(group) for _, group in groups)]
-
-
-def spans(steps: Sequence[int]) -> str:
-    """Return step numbers in path order as refs: `s4-s9`, `s3, s9-s12`."""
-    return ", ".join(f"s{first}" if first == last else f"s{first}-s{last}" for first, last in runs_of(steps))
 
 
 STANDING = ("user", "note")

@@ -15,11 +15,12 @@ from mcp_types import Completion, CompletionArgument, CompletionContext, PromptR
 
 from ctxfold import Session
 from ctxfold.errors import InputError, RefError
+from ctxfold.log import spans
 from ctxfold.prompts import prompt
 from ctxfold.text.words import counted
 from ctxfold.tokens import count
 from ctxfold.view.result import ToolResult, shorten_result
-from ctxfold.workspace import Block, RawStep, Tile, spans
+from ctxfold.workspace import Block, RawStep, Tile
 from mcp_server.prompts import PROMPTS, read_description
 from mcp_server.sessions.pool import Pools, SessionPool, current_principal, get_pool
 

@@ -20,11 +20,12 @@ from browser_agent.observation.observe import from_log
 from ctxfold import Session, View
 from ctxfold.decisions.fold import find_stretch, write_tile
 from ctxfold.errors import CtxfoldError, FoldError, InputError
+from ctxfold.log import spans
 from ctxfold.models.deciders import Decided, Deciders, Maintained
 from ctxfold.session.recall import Recalled
 from ctxfold.text.json import parse_object
 from ctxfold.tokens import MIN_BUDGET, Budget, count
-from ctxfold.workspace import By, Workspace, spans
+from ctxfold.workspace import By, Workspace
 
 _REF = re.compile(r"\[ref=([^\]\s]+)\]")
 _GONE = "e0"

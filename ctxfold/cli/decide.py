@@ -116,8 +116,7 @@ def fold(session: Session, first: str | None, last: str | None, summary: str | N
     and `ctxfold undo` takes a fold back.
     """
     from ctxfold.decisions.marks import name_marks
-    from ctxfold.log import parse_step
-    from ctxfold.workspace import spans
+    from ctxfold.log import parse_step, spans
 
     if summary is not None and model is not None:
         raise InputError("a model writes its own summary: leave --summary out, or leave --model out")

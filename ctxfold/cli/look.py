@@ -10,8 +10,8 @@ import click
 
 from ctxfold.cli.options import Printout, budget_option, format_table, format_time, is_terminal, session_command
 from ctxfold.errors import InputError
+from ctxfold.log import spans
 from ctxfold.text.words import counted
-from ctxfold.workspace import spans
 
 if TYPE_CHECKING:
     from ctxfold import Event, Session

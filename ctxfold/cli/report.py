@@ -17,6 +17,7 @@ from jinja2 import Environment, StrictUndefined
 
 from ctxfold.cli.options import Printout, budget_option, data_command, open_existing, session_argument
 from ctxfold.errors import InputError
+from ctxfold.log import spans
 from ctxfold.session.branches import Topic, read_tree
 from ctxfold.session.commits import head_of, state_of
 from ctxfold.session.handle import Handle
@@ -29,7 +30,6 @@ from ctxfold.store.tables import State, StoredRecord
 from ctxfold.text.words import counted
 from ctxfold.tokens import DEFAULT_BUDGET, Budget
 from ctxfold.view.render import render
-from ctxfold.workspace import spans
 
 _folder = click.Path(exists=True, file_okay=False, path_type=Path)
 

@@ -8,11 +8,12 @@ from dataclasses import dataclass, replace
 from pydantic import BaseModel, Field
 
 from ctxfold.errors import FoldError
+from ctxfold.log import spans
 from ctxfold.log.lines import Line
 from ctxfold.tokens import count_lines
 from ctxfold.view.fit import demote_lifted, show
 from ctxfold.view.trail import changes_of
-from ctxfold.workspace import STANDING, Block, Memory, Origin, Status, Tile, Workspace, spans
+from ctxfold.workspace import STANDING, Block, Memory, Origin, Status, Tile, Workspace
 
 
 class FoldDirective(BaseModel, frozen=True, extra="forbid"):

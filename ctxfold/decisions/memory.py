@@ -15,6 +15,7 @@ from pydantic import ValidationError
 from ctxfold.config import FoldSettings
 from ctxfold.decisions.fold import TRAIL, KeptMemory, find_memory, make_tile, price_blocks
 from ctxfold.errors import FoldError, InputError
+from ctxfold.log import spans
 from ctxfold.prompts import prompt
 from ctxfold.tokens import count
 from ctxfold.view.fit import (
@@ -26,7 +27,7 @@ from ctxfold.view.fit import (
     write_memory,
 )
 from ctxfold.view.trail import changes_of, drop_repeats, write_trail
-from ctxfold.workspace import Block, Memory, MemoryParts, RawStep, Tile, Workspace, spans
+from ctxfold.workspace import Block, Memory, MemoryParts, RawStep, Tile, Workspace
 
 _LEAST = 4
 """o200k tokens that a fold must save."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Literal
 
 from ctxfold.errors import RefError
@@ -209,3 +211,14 @@ def place_of(ref: str) -> tuple[int, int]:
 def _quote(words: str) -> str:
     """A wrong argument as an error shows it."""
     return repr(words if len(words) <= 40 else words[:37] + "...")
+
+
+def runs_of(steps: Sequence[int]) -> list[list[int]]:
+    """Return step numbers as runs, each its first and last number."""
+    groups = groupby(enumerate(steps), lambda placed: placed[1] - placed[0])
+    return [[run[0][1], run[-1][1]] for run in (list(group) for _, group in groups)]
+
+
+def spans(steps: Sequence[int]) -> str:
+    """Return step numbers in path order as refs: `s4-s9`, `s3, s9-s12`."""
+    return ", ".join(f"s{first}" if first == last else f"s{first}-s{last}" for first, last in runs_of(steps))

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from ctxfold.errors import BranchError, InputError, SessionNameError
-from ctxfold.log import Step
+from ctxfold.log import Step, spans
 from ctxfold.log.lines import AI, Line, text_of
 from ctxfold.select.choose import find_excerpts
 from ctxfold.session.commits import GENESIS, Happened, advance, rename_branch, state_of
@@ -19,7 +19,7 @@ from ctxfold.store.rows import Reading, Writing
 from ctxfold.store.tables import HeadRow, Path, State, StoredRecord, TopicRow
 from ctxfold.text.words import rank_alike
 from ctxfold.tokens import count, head
-from ctxfold.workspace import Action, BranchSummary, By, Elsewhere, ForestView, Turn, spans
+from ctxfold.workspace import Action, BranchSummary, By, Elsewhere, ForestView, Turn
 
 MAIN = "main"
 """The name of a session's first branch and of its topic."""

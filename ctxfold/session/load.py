@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any, cast
 
 from ctxfold.errors import CorruptStore
-from ctxfold.log import Kind, Origin, Record, Step
+from ctxfold.log import Kind, Origin, Record, Step, runs_of
 from ctxfold.log.json import canonical
 from ctxfold.log.lines import Line, followed, lines_of
 from ctxfold.session.commits import Happened, advance
@@ -27,7 +27,6 @@ from ctxfold.workspace import (
     RawStep,
     Tile,
     Workspace,
-    runs_of,
 )
 
 VERSION = 1

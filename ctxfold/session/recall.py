@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import Any
 
 from ctxfold.errors import RefError
-from ctxfold.log import UNTRUSTED, Address, RangeRef, RecordRef, StepRef, StretchRef
+from ctxfold.log import UNTRUSTED, Address, RangeRef, RecordRef, StepRef, StretchRef, spans
 from ctxfold.log.json import line_form, parse
 from ctxfold.log.lines import fence, unposed
 from ctxfold.log.page import page_of
@@ -21,7 +21,6 @@ from ctxfold.store.rows import Reading
 from ctxfold.store.search import SEARCHED
 from ctxfold.store.tables import StoredRecord
 from ctxfold.text.words import counted, query_words, words
-from ctxfold.workspace import spans
 
 _HEADING = re.compile(r"^(?=#{1,2} [sb]\d)", re.MULTILINE)
 """A line that begins as the headings do under which records are recalled."""

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
+from ctxfold.log import spans
 from ctxfold.session.commits import EventKind, find_voided
 from ctxfold.store.rows import Reading
 from ctxfold.store.tables import EventRow
-from ctxfold.workspace import Decider, spans
+from ctxfold.workspace import Decider
 
 _LONGEST = 90
 """Characters of a line that sums something up."""

@@ -10,10 +10,10 @@ from pydantic import BaseModel, Field, ValidationError
 
 from ctxfold.decisions.register import ItemWritten
 from ctxfold.errors import CtxfoldError
+from ctxfold.log import spans
 from ctxfold.prompts import prompt
 from ctxfold.text.json import list_faults, schema_of
 from ctxfold.tokens import count, head
-from ctxfold.workspace import spans
 
 if TYPE_CHECKING:
     from ctxfold.session.session import Session

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from ctxfold.log import spans
 from ctxfold.log.lines import (
     BINDING,
     DECIDED,
@@ -40,7 +41,6 @@ from ctxfold.workspace import (
     Statement,
     Workspace,
     number_of,
-    spans,
 )
 
 _WORDS = 80

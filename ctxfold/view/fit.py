@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from itertools import takewhile
 
+from ctxfold.log import spans
 from ctxfold.log.lines import BREAK, COMMANDS, MEMORY, REPORT, UNSAID, USER, Line, line, unposed
 from ctxfold.log.page import references_in, without_references
 from ctxfold.select.choose import Choice, find_excerpts
@@ -15,7 +16,7 @@ from ctxfold.select.pieces import cells_of, pieces_of_lines
 from ctxfold.select.write import GAP, write, write_each
 from ctxfold.tokens import count, count_lines, head
 from ctxfold.view.ends import find_branch_refs, write_ends
-from ctxfold.workspace import Block, Memory, Older, Tile, Workspace, spans
+from ctxfold.workspace import Block, Memory, Older, Tile, Workspace
 
 _ENDINGS = ("failed", "partial")
 """The endings that a view mentions; a completed tile needs no word."""

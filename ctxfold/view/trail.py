@@ -8,12 +8,13 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
+from ctxfold.log import spans
 from ctxfold.log.lines import Line, line
 from ctxfold.select.pieces import cells_of, shape_of
 from ctxfold.select.score import is_id
 from ctxfold.text.words import changed_lines
 from ctxfold.tokens import count
-from ctxfold.workspace import Block, Change, RawStep, spans
+from ctxfold.workspace import Block, Change, RawStep
 
 _PATCHED = re.compile(r"^(?:\*\*\* \w+ File: |\+\+\+ (?:b/)?)(\S.*)$", re.M)
 """The files that a patch changes, in the forms of apply_patch and of a unified diff."""

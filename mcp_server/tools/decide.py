@@ -16,10 +16,11 @@ from ctxfold.decisions.marks import name_marks
 from ctxfold.decisions.refactor import Operator
 from ctxfold.decisions.register import parse_statements
 from ctxfold.errors import InputError
+from ctxfold.log import spans
 from ctxfold.log.lines import UNSAID
 from ctxfold.session.branches import Topic
 from ctxfold.text.words import counted
-from ctxfold.workspace import Intent, MemoryParts, Statement, spans
+from ctxfold.workspace import Intent, MemoryParts, Statement
 from mcp_server.sessions.pool import Pools, get_pool
 from mcp_server.tools.results import format_extracts, format_facts, format_tip, shorten
 

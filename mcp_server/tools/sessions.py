@@ -21,8 +21,7 @@ from pydantic import BaseModel, FileUrl
 
 from ctxfold import Session
 from ctxfold.errors import InputError, Refused
-from ctxfold.log import RecordRef, StepRef
-from ctxfold.workspace import spans
+from ctxfold.log import RecordRef, StepRef, spans
 from mcp_server.sessions.pool import Pools, SessionPool, get_pool
 from mcp_server.tools.results import format_facts, format_hits, format_recalled, format_view, list_notices, shorten
 

@@ -15,14 +15,14 @@ from ctxfold.decisions.marks import MARK
 from ctxfold.decisions.memory import Batch, choose_batch, make_past
 from ctxfold.decisions.refactor import Case, Operator, Refactoring, check_refactoring
 from ctxfold.errors import InputError, RefactorRefusal
-from ctxfold.log import place_of
+from ctxfold.log import place_of, spans
 from ctxfold.log.json import canonical, parse
 from ctxfold.log.lines import COMMANDS, KEY_INFO, NOTE, THINKING, Line
 from ctxfold.prompts import prompt
 from ctxfold.select.pieces import find_above
 from ctxfold.view.fit import show
 from ctxfold.view.render import query_of
-from ctxfold.workspace import Block, Origin, Pin, RawStep, Slot, Superseded, Tile, Workspace, spans
+from ctxfold.workspace import Block, Origin, Pin, RawStep, Slot, Superseded, Tile, Workspace
 
 _TIMES, _NAMED_TIMES = 3, 2
 """How often one step repeats in a loop; twice suffices if somebody named the operator."""

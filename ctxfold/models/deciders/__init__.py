@@ -12,18 +12,12 @@ import anyio
 
 from ctxfold.decisions.refactor import Operator, Refactored
 from ctxfold.log import place_of
+from ctxfold.models.deciders.extraction import ChooseLines, extract_chosen, line_parts
 from ctxfold.models.deciders.loop import Decided as Decided
 from ctxfold.models.deciders.loop import SessionLease as SessionLease
 from ctxfold.models.deciders.loop import Timed, decide, lease_of
 from ctxfold.models.deciders.memory import Fold, find_last_message, find_micro, plan_folding
-from ctxfold.models.deciders.register import (
-    ChooseLines,
-    Part,
-    PlanQuestion,
-    extract_chosen,
-    line_parts,
-    plan_parts,
-)
+from ctxfold.models.deciders.register import Part, PlanQuestion, plan_parts
 from ctxfold.models.deciders.steer import PlaceQuestion, Route, Write
 from ctxfold.models.named import Roles, add_prices
 from ctxfold.models.protocol import Model, Usage

@@ -16,7 +16,7 @@ from ctxfold.decisions.fold import KeptMemory, find_memory, find_stretch
 from ctxfold.decisions.memory import TINY, choose_batch, is_memory_due, memory_room
 from ctxfold.decisions.reply import parse
 from ctxfold.errors import InputError, StaleDecision, Unfit
-from ctxfold.log import place_of
+from ctxfold.log import place_of, spans
 from ctxfold.log.lines import AI, NOTE, USER, fence, unposed
 from ctxfold.models.deciders.loop import DecisionKind, ModelQuestion, RequestKind, check_values
 from ctxfold.models.protocol import parse_words
@@ -24,7 +24,7 @@ from ctxfold.prompts import prompt
 from ctxfold.session.recall import Recalled
 from ctxfold.session.session import Session
 from ctxfold.tokens import count, head
-from ctxfold.workspace import By, Memory, MemoryParts, RawStep, Tile, Workspace, spans
+from ctxfold.workspace import By, Memory, MemoryParts, RawStep, Tile, Workspace
 
 _LEAST = 200
 """o200k tokens that a record gets at least when a log is shortened."""

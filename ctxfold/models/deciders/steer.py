@@ -12,14 +12,14 @@ from pydantic import BaseModel, Field, model_validator
 from ctxfold.decisions.refactor import KEY_INFO, THOUGHT, Case, Operator, Refactored
 from ctxfold.decisions.refactor.operators import list_prose
 from ctxfold.errors import BranchError, Unfit
-from ctxfold.log import parse_step
+from ctxfold.log import parse_step, spans
 from ctxfold.models.deciders.loop import ModelQuestion, RequestKind, check_values
 from ctxfold.models.deciders.memory import fill_register, list_steps, show_log
 from ctxfold.models.protocol import parse_words
 from ctxfold.prompts import prompt
 from ctxfold.session.branches import Move
 from ctxfold.session.session import Session
-from ctxfold.workspace import By, spans
+from ctxfold.workspace import By
 
 DOUBT = 0.5
 """Confidence below which a message stays on its branch, and no operator is applied."""

@@ -12,6 +12,7 @@ from ctxfold.errors import ModelUnavailable
 from ctxfold.models import Reply, Request, Usage
 from ctxfold.models.anthropic import AnthropicModel
 from ctxfold.models.deciders import Deciders
+from ctxfold.models.deciders import extraction
 from ctxfold.models.deciders import register as intent
 from ctxfold.models.named import ScriptedModel
 from tests.support.folders import strong_folder
@@ -188,7 +189,7 @@ class InParts(ScriptedModel):
 @pytest.fixture
 def long_session(session: Session, monkeypatch: pytest.MonkeyPatch) -> Session:
     """A session whose log is too long to be shown at once."""
-    monkeypatch.setattr(intent, "LOG", 600)
+    monkeypatch.setattr(extraction, "LOG", 600)
     monkeypatch.setattr(intent, "NEW", 250)
     for number in range(4, 9):
         look_up(session, number)
