@@ -11,8 +11,7 @@ from ctxfold.config import Endpoint
 from ctxfold.errors import ModelUnavailable
 from ctxfold.models import Reply, Request, Usage
 from ctxfold.models.anthropic import AnthropicModel
-from ctxfold.models.deciders import Deciders
-from ctxfold.models.deciders import extraction
+from ctxfold.models.deciders import Deciders, extraction
 from ctxfold.models.deciders import register as intent
 from ctxfold.models.named import ScriptedModel
 from tests.support.folders import strong_folder
