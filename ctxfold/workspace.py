@@ -266,18 +266,22 @@ class Intent:
 
 @dataclass(frozen=True, slots=True)
 class IntentChange:
-    """The decision of a plan: new and changed values, whole. `told`: the new summary; None keeps the one there is."""
+    """The decision of a plan: new and changed values, whole.
+
+    `told`: the new summary; None keeps the one there is. `order`: the ids of all items, where the plan changes it.
+    """
 
     items: tuple[Item, ...] = ()
     constraints: tuple[Constraint, ...] = ()
     decisions: tuple[SettledDecision, ...] = ()
     told: Summary | None = None
     read: tuple[int, int] = (0, 0)
+    order: tuple[str, ...] = ()
 
     @property
     def empty(self) -> bool:
         """Whether it changes nothing."""
-        return not (self.items or self.constraints or self.decisions) and self.told is None
+        return not (self.items or self.constraints or self.decisions or self.order) and self.told is None
 
 
 def number_of(name: str) -> int:

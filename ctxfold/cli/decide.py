@@ -168,6 +168,7 @@ def refactor(session: Session, operator: str, text: str | None, model: str | Non
 @click.option("--add", multiple=True, metavar="TEXT", help="Add an item; may be given several times.")
 @click.option("--done", multiple=True, metavar="ID[=REF]", help="Close an item, with the ref that shows it is done.")
 @click.option("--drop", multiple=True, metavar="ID[=REF]", help="Drop an item, with the ref of the user's words.")
+@click.option("--order", multiple=True, metavar="ID", help="Put the items in the order in which they are given.")
 @click.option("--constraint", multiple=True, metavar="[ID=]TEXT", help="Add what must hold; ID=TEXT replaces one.")
 @click.option("--decision", multiple=True, metavar="[ID=]TEXT", help="Add what was decided; ID= lifts one.")
 def todo(session: Session, plan: bool, model: str | None, summary: str | None, **entries: tuple[str, ...]) -> Printout:
@@ -180,6 +181,7 @@ def todo(session: Session, plan: bool, model: str | None, summary: str | None, *
     items: list[str | dict[str, str]] = [*entries["add"]]
     items += [_close_item(entry, "done") for entry in entries["done"]]
     items += [_close_item(entry, "dropped") for entry in entries["drop"]]
+    items += [{"id": name} for name in entries["order"]]
     constraints, decisions = parse_statements(entries["constraint"], "c"), parse_statements(entries["decision"], "d")
     if summary is not None or items or constraints or decisions:
         session.plan(summary, items, constraints, decisions)

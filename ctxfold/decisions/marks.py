@@ -64,15 +64,15 @@ class LogEvidence:
     """The texts that a summary may take values from, and the steps that it may refer to.
 
     A value is looked for with no letter or digit on either side, in any case. One-digit numbers are not looked for.
-    Refs to `steps` need not be in the log.
+    Refs to `steps`, and `days` such as 2026-11-25, need not be in the log.
     """
 
-    def __init__(self, log: Sequence[str], steps: Collection[int] = ()) -> None:
+    def __init__(self, log: Sequence[str], steps: Collection[int] = (), days: Collection[str] = ()) -> None:
         text = normalize("NFKC", "\n".join(log)).lower()
         unescaped = _ESCAPED_BREAK.sub(" ", text)
         self._text = text if unescaped == text else f"{text}\n{unescaped}"
         self._simple = _simplify(unescaped)
-        self._steps = steps
+        self._steps, self._days = steps, days
 
     @cached_property
     def _words(self) -> str:
@@ -93,7 +93,7 @@ class LogEvidence:
         pair, ref = _PAIR.fullmatch(value), _REF.fullmatch(value)
         if pair and all(self.has_value(part) for part in pair.groups() if part):
             return True
-        if ref and all(int(step) in self._steps for step in ref.groups() if step):
+        if value in self._days or (ref and all(int(step) in self._steps for step in ref.groups() if step)):
             return True
         value = normalize("NFKC", value).lower()
         singular = value.removesuffix("s") if len(value) > _LEAST else value

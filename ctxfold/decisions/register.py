@@ -37,10 +37,11 @@ G = TypeVar("G", bound=BaseModel)
 
 
 def set_intent(intent: Intent, change: IntentChange) -> Intent:
-    """Apply a change: new values at the end, changed ones in their places, none removed. Pure."""
+    """Apply a change: new values at the end, changed ones in their places, none removed; items in its order. Pure."""
+    items = merge_by_id(intent.items, change.items)
     return replace(
         intent,
-        items=merge_by_id(intent.items, change.items),
+        items=tuple(sorted(items, key=lambda item: change.order.index(item.id))) if change.order else items,
         constraints=merge_by_id(intent.constraints, change.constraints),
         decisions=merge_by_id(intent.decisions, change.decisions),
         told=intent.told if change.told is None else change.told,
@@ -119,8 +120,39 @@ class StatementWritten(_EntryWritten, frozen=True):
     ref: StrictStr = Field(default="", description="Where its words stand, as s12.1.")
 
 
+class PlanWritten(BaseModel, frozen=True, extra="forbid"):
+    """What the newest words and results change in the register; empty if they change nothing."""
+
+    goal: str = Field(
+        default="", max_length=400, description="What the work is for; only where nobody said it, or it changed."
+    )
+    todo: tuple[ItemWritten, ...] = Field(
+        default=(), max_length=40, description="New and changed items, in the order in which they are to be done."
+    )
+    constraints: tuple[StatementWritten, ...] = Field(
+        default=(), max_length=40, description="Bounds the user set, and those they changed or took back."
+    )
+    decisions: tuple[StatementWritten, ...] = Field(
+        default=(), max_length=40, description="What was settled with the user, and need not be asked again."
+    )
+
+    @property
+    def texts(self) -> list[str]:
+        """Its texts, in order."""
+        statements = (*self.constraints, *self.decisions)
+        return [self.goal, *(each.text for each in self.todo), *(each.text for each in statements)]
+
+    def reword(self, texts: Iterable[str]) -> PlanWritten:
+        """Return the plan with other texts, in the same order."""
+        left = iter(texts)
+        changed: dict[str, object] = {"goal": next(left)}
+        for name in ("todo", "constraints", "decisions"):
+            changed[name] = [each.model_copy(update={"text": next(left)}) for each in getattr(self, name)]
+        return self.model_copy(update=changed)
+
+
 Todo = Sequence[str | Mapping[str, Any] | BaseModel]
-"""A to-do as callers give it: texts, or `{"id"?, "text"?, "state"?, "evidence"?}`; or `ItemWritten` of a model."""
+"""A to-do as callers give it, in order: texts, or `{"id"?, "text"?, "state"?, "evidence"?}`; or `ItemWritten`."""
 Statements = Sequence[str | Mapping[str, Any] | BaseModel]
 """Constraints or decisions: texts, or `{"id"?, "text"?, "state"?, "supersedes"?, "ref"?}`; or `StatementWritten`."""
 
@@ -236,22 +268,27 @@ def resolve_plan(
     places, told = _Places(records, tip), given.summary
     newest = max((number_of(decision.id) for decision in intent.decisions), default=0)
     summary = None if told is None else Summary(told, places.is_quoted(told))
+    items, order = _resolve_items(intent.items, given.todo, places)
     return IntentChange(
-        _resolve_items(intent.items, given.todo, places),
+        items,
         _resolve_statements(intent.constraints, given.constraints, places, lambda n: Constraint(f"c{first + n}", "")),
         _resolve_statements(
             intent.decisions, given.decisions, places, lambda n: SettledDecision(f"d{newest + 1 + n}", "")
         ),
         None if summary == intent.told else summary,
         read,
+        order,
     )
 
 
-def _resolve_items(before: Sequence[Item], given: Sequence[ItemWritten], places: _Places) -> tuple[Item, ...]:
-    """New and changed items. An entry with the words of an item means that item."""
+def _resolve_items(
+    before: Sequence[Item], given: Sequence[ItemWritten], places: _Places
+) -> tuple[tuple[Item, ...], tuple[str, ...]]:
+    """New and changed items, and the order of all if it changes. An entry with the words of an item means that item."""
     items = {item.id: item for item in before}
     ids = {_fold(item.text): item.id for item in reversed(before)}
     newest = max(map(number_of, items), default=0)
+    listed: list[str] = []
     for entry in given:
         known = entry.id or ids.get(_fold(entry.text), "")
         if known:
@@ -269,7 +306,18 @@ def _resolve_items(before: Sequence[Item], given: Sequence[ItemWritten], places:
             item = replace(item, state=entry.state, evidence=(*item.evidence, *entry.evidence))
         ids.setdefault(_fold(item.text), item.id)
         items[item.id] = item
-    return _list_changed(before, items)
+        listed.append(item.id)
+    order = _order_items(list(items), [name for name in dict.fromkeys(listed) if items[name].state == "open"])
+    return _list_changed(before, items), () if order == list(items) else tuple(order)
+
+
+def _order_items(names: list[str], listed: Sequence[str]) -> list[str]:
+    """Ids with each listed one before the next one listed; one that is before it already stays in its place."""
+    for name, later in zip(listed[-2::-1], listed[:0:-1], strict=True):
+        if names.index(name) > names.index(later):
+            names.remove(name)
+            names.insert(names.index(later), name)
+    return names
 
 
 def _resolve_statements(

@@ -16,11 +16,11 @@ from ctxfold.store.tables import EventRow, HeadRow, State
 from ctxfold.workspace import Decider
 
 DecisionKind = Literal["folded", "moved", "renamed", "intent_set", "extracted", "refactored"]
-EventKind = Literal[DecisionKind, "recorded", "arrived", "routed", "refused", "noted", "voided", "redacted"]
+EventKind = Literal[DecisionKind, "read", "recorded", "arrived", "routed", "refused", "noted", "voided", "redacted"]
 DECISIONS: frozenset[EventKind] = frozenset(get_args(DecisionKind))
 """The kinds that undo can void. Records and goals are never voided."""
-INTENTS: frozenset[EventKind] = frozenset({"intent_set", "extracted"})
-"""The kinds that change the register and leave the cover as it is."""
+INTENTS: frozenset[EventKind] = frozenset({"intent_set", "extracted", "read"})
+"""The kinds that change the register and leave the cover as it is; `read` only says how far a plan has read the log."""
 NAMES = frozenset({"name", "topic_name", "was_name"})
 """Payload keys that hold names. Revisions do not depend on them, so that a rename or an import keeps its revisions."""
 GENESIS = State(0, b"\0" * 16, 0, 0, 0, 0, 0)

@@ -91,18 +91,23 @@ Selections = Sequence[Mapping[str, Any]]
 
 
 def set_plan(tx: Writing, now: Handle, given: PlanGiven, by: By) -> Intent:
-    """Write the goal and the register; without a change nothing is committed.
+    """Write the goal and the register. Without a change nothing is committed, but how far a model has read.
 
-    Raises InputError: an unknown id, or a ref of nothing.
+    Lines that were extracted for a goal go when it is revised. Raises InputError: an unknown id, or a ref of nothing.
     """
+    goals = now.place(tx).workspace.goals
     set_goal(tx, now, given.goal, by.decider)
     place = now.place(tx)
     before, tip = place.workspace.intent, place.state.tip
-    if given.empty:
+    if goals and place.workspace.goals != goals and before.extracts:
+        before = replace(before, extraction=Extraction(()))
+        now.take_intent(put_extraction(tx, place, Extraction(()), by), before)
+        place = now.place(tx)
+    if given.empty and by.decider != "model":
         return before
     log, read = Sources(tx, place.session), find_end(tx, place.session, tip)
     change = resolve_plan(before, given, log, tip, find_next_constraint(tx, place.session), read)
-    if change.empty:
+    if change.empty and (by.decider != "model" or read == before.read):
         return before
     after = put_intent(tx, place, change, By(by.decider, by.reason or "asked for"))
     intent = set_intent(before, change)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
 
@@ -37,6 +37,7 @@ class Recalled:
         derived: whether the text is not a record's own: headings, lines of indented JSON, a page as a person reads it.
         kind: of a record or its lines: user, assistant, call, result or note; else empty.
         origin: of a record or its lines: user, model, tool or page; else empty.
+        time: when its step began, in seconds since 1970, if `read_records` returned it; else 0.
     """
 
     ref: str
@@ -44,6 +45,7 @@ class Recalled:
     derived: bool = False
     kind: str = ""
     origin: str = ""
+    time: float = 0.0
 
     def fence(self, part: str | None = None) -> str:
         """Return the text, or a part of it, for a model: text of a tool or page between fences."""
@@ -81,7 +83,9 @@ def recall(tx: Reading, session: int, ref: Address, branch: str, reading: bool =
 
 def recall_records(tx: Reading, session: int, steps: Sequence[int], reading: bool) -> list[Recalled]:
     """Return the records of steps in the order of the log, each as `recall` returns it."""
-    return [_recall_record(tx, record, reading) for record in tx.log.records(session, steps)]
+    times = {step.n: step.time for step in tx.log.steps(session, steps)}
+    records = tx.log.records(session, steps)
+    return [replace(_recall_record(tx, each, reading), time=times[each.step]) for each in records]
 
 
 def _recall_record(tx: Reading, record: StoredRecord, reading: bool) -> Recalled:

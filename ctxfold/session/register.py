@@ -71,10 +71,11 @@ def find_next_constraint(tx: Reading, session: int) -> int:
 
 
 def put_intent(tx: Writing, place: Branch, change: IntentChange, by: By) -> State:
-    """Commit a plan."""
+    """Commit a plan; one that changes nothing only says how far it has read, and is no decision to undo."""
     statements: list[Statement] = [*change.constraints, *change.decisions]
     refs = [*(item.ref for item in change.items), *(each.ref for each in statements)]
-    return _put(tx, place, "intent_set", {"change": asdict(change), "steps": _steps_of(refs)}, by)
+    kind: EventKind = "read" if change.empty else "intent_set"
+    return _put(tx, place, kind, {"change": asdict(change), "steps": _steps_of(refs)}, by)
 
 
 def put_extraction(tx: Writing, place: Branch, made: Extraction, by: By) -> State:

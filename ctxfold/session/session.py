@@ -24,7 +24,7 @@ from ctxfold.session.recall import Hit, Recalled, list_named, recall, recall_rec
 from ctxfold.session.record import NewRecord
 from ctxfold.session.redact import Redaction, redact
 from ctxfold.session.register import put_refused
-from ctxfold.session.sources import read_evidence
+from ctxfold.session.sources import list_path, read_evidence
 from ctxfold.session.telling import Event, describe_event, read_history
 from ctxfold.session.tools import SessionTool, make_tools
 from ctxfold.store.rows import Reading
@@ -276,6 +276,7 @@ class Session:
         Args:
             summary: the dialogue so far, in words.
             todo: texts, or `{"id"?, "text"?, "state"?, "evidence"?}`: open, done or dropped; evidence is refs as `s12`.
+                An item comes before those that are listed after it.
             constraints: texts, or `{"id"?, "text"?, "state"?, "supersedes"?, "ref"?}` with a state of holds or lifted.
                 They hold on every branch.
             decisions: the same, for this branch.
@@ -306,6 +307,11 @@ class Session:
         """Return texts with `[not in the log]` after values that the log of steps (all if none) lacks, and these."""
         with self._at.reading() as tx:
             return list(map(read_evidence(tx, self._at.place(tx), steps).mark, texts))
+
+    def list_steps(self, after: int = 0) -> list[int]:
+        """Return the steps of this branch's path that come after a step, in path order."""
+        with self._at.reading() as tx:
+            return list_path(tx, self._at.session, self._at.refresh(tx).tip, after)
 
     def read_records(self, steps: Sequence[int], *, reading: bool = False, most: int = 0) -> list[Recalled]:
         """Return the records of steps in order, each as `recall` returns it. Of steps with more than `most` characters

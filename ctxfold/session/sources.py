@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from ctxfold.config import FoldSettings
-from ctxfold.decisions.marks import LogEvidence
+from ctxfold.decisions.marks import MARK, LogEvidence
 from ctxfold.decisions.refactor import Case
 from ctxfold.decisions.refactor.operators import read_past_call
 from ctxfold.decisions.register import EntrySource
@@ -21,7 +21,7 @@ from ctxfold.session.record import Branch, match_calls
 from ctxfold.store.rows import Reading
 from ctxfold.store.tables import StoredRecord
 from ctxfold.text.words import is_common
-from ctxfold.workspace import Workspace
+from ctxfold.workspace import Item, Statement, Workspace
 
 Place = tuple[int, int]
 """The step of a record, and its number in that step."""
@@ -29,6 +29,8 @@ _LINE_END = "\\n"
 """A line end in the JSON of a call: the call brings text of its own, such as a file that it writes."""
 _SEARCHED = 12
 """Records of a search that are compared letter by letter."""
+_NEAR = 31
+"""Days from the time of a step to the farthest date that a relative one in it, such as "next month", may mean."""
 _QUERY = 300
 """Characters of a text by which a record that quotes it is searched."""
 
@@ -36,6 +38,12 @@ _QUERY = 300
 def find_end(tx: Reading, session: int, tip: int) -> Place:
     """Return the place of the last record of a path that ends with a step."""
     return (tip, max((record.k for record in tx.log.records(session, [tip])), default=0)) if tip else (0, 0)
+
+
+def list_path(tx: Reading, session: int, tip: int, after: int = 0) -> list[int]:
+    """Return the steps of a path after a step."""
+    path = tx.log.path(session, tip) if tip else ()
+    return [step.n for step in tx.log.along(session, path, 1, path[0][1]) if step.n > after] if path else []
 
 
 @dataclass(frozen=True)
@@ -107,25 +115,27 @@ def read_case(
 def read_evidence(tx: Reading, place: Branch, steps: Sequence[int]) -> LogEvidence:
     """Return the texts that a summary of steps may take values from, and the steps that it may refer to.
 
-    The texts are the steps' records, exact and as read, with their times; the goal, the user's words, the register's
-    ids. Without steps, the whole path is read.
+    The texts are the steps' records, exact and as read, with their times; the goal, the user's words, the register.
+    Without steps, the whole path is read, and a date may be one that is near those times: what "tomorrow" means.
     """
     workspace, session, tip, texts = place.workspace, place.session, place.state.tip, list[str]()
-    if not steps and tip:
-        path = tx.log.path(session, tip)
-        steps = [step.n for step in tx.log.along(session, path, 1, path[0][1])]
+    is_whole, steps = not steps, steps or list_path(tx, session, tip)
     records = [*tx.log.records(session, steps), *tx.log.records(session, steps, late=True)]
     for record in {record.id: record for record in records}.values():
         text = tx.log.text(record.entry)
         texts += [text, *filter(None, [page_of(text, record.origin)])]
         if record.shown is not None or record.kind == "call":
             texts.append(text_of(lines_at(tx, record)))
-    texts += [str(datetime.fromtimestamp(step.time, UTC)) for step in tx.log.steps(session, steps)]
+    times = [datetime.fromtimestamp(step.time, UTC) for step in tx.log.steps(session, steps)]
+    texts += map(str, times)
     texts += [line.text for line in (*workspace.words, *(line for block in workspace.blocks for line in block.said))]
     intent = workspace.intent
-    texts += workspace.goals
-    texts += [*(item.id for item in intent.items), *(each.id for each in (*intent.constraints, *intent.decisions))]
-    return LogEvidence(texts, range(1, tip + 1))
+    entries: Sequence[Item | Statement] = (*intent.items, *intent.constraints, *intent.decisions)
+    texts += [*workspace.goals, *(each.id for each in entries)]
+    texts += [each.text for each in entries if MARK not in each.text]
+    days = {time.date() for time in times}
+    near = {str(day + timedelta(ahead)) for day in days for ahead in range(-_NEAR, _NEAR + 1)} if is_whole else ()
+    return LogEvidence(texts, range(1, tip + 1), near)
 
 
 def _read_text(tx: Reading, session: int, ref: str) -> str:

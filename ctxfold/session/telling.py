@@ -80,6 +80,7 @@ _ABOUT = {
     "renamed": "the renaming of {was_name} to {name}",
     "refactored": "the refactoring {operator}{of_steps}",
     "noted": "{slot}: {text}",
+    "read": "the plan stays as it is",
     "redacted": "{records} records, {bytes} bytes blanked",
 }
 """An event in words, with the keys of its content; other kinds have a form of their own."""
@@ -93,7 +94,8 @@ def _describe(tx: Reading, session: int, kind: str, payload: dict[str, Any]) -> 
         case "intent_set":
             change = payload["change"]
             ids = [each["id"] for name in ("items", "constraints", "decisions") for each in change.get(name, ())]
-            return _shorten(f"the plan of {', '.join(ids) or 'the dialogue so far'}")
+            named = ", ".join(ids or change.get("order", ())) or "the dialogue so far"
+            return _shorten(f"the plan of {named}")
         case "extracted":
             refs = ", ".join(each["ref"] for each in payload["extraction"]["extracts"])
             return _shorten(f"the extraction of {refs or 'nothing'}")

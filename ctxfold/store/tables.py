@@ -196,7 +196,7 @@ EVENT = f"{_columns(EventRow).removesuffix(', state')}, {_columns(State).removep
 UPDATED = (
     "coalesce((SELECT time FROM event WHERE event.session = session.id ORDER BY seq DESC LIMIT 1), created) AS updated"
 )
-MARKS = {"intent_set": "plan", "extracted": "plan", "voided": "plan", "redacted": "redaction"}
+MARKS = {"intent_set": "plan", "read": "plan", "extracted": "plan", "voided": "plan", "redacted": "redaction"}
 """The kinds of events that are marked, and as what."""
 NEAREST = {"user": "words", "note": "noted"}
 """By the kind of a record, the column of `step` that leads to the nearest step with one."""

@@ -48,7 +48,7 @@ _WORDS = 80
 _SUMMARY = 600
 """o200k tokens of the longest summary."""
 _NEWEST = 40
-"""Items and statements that are named at most, the newest."""
+"""Items that are named at most, the next to do, and statements, the newest."""
 _NAMED = (24, 8, 0)
 """Branches that are named where none of their lines are shown: as many as the room allows; the rest are counted."""
 _NOTE, _SHORT_NOTE = 400, 64
@@ -191,7 +191,7 @@ def _list_register(intent: Intent, room: int, query: str) -> Iterator[EndSection
     if intent.items:
         closed = {state: _join_refs(each.id for each in intent.items if each.state == state) for state in _STATES}
         rest = "; ".join(f"{state} {closed[state]}" for state in ("done", "dropped") if closed[state])
-        yield EndSection(TO_DO, tuple(_write_item(each) for each in intent.open[-_NEWEST:]), rest)
+        yield EndSection(TO_DO, tuple(_write_item(each) for each in intent.open[:_NEWEST]), rest)
     if intent.extraction is not None and intent.extracts:
         hint = [line("stub", "", intent.extraction.hint)] if intent.extraction.hint else []
         yield EndSection(EXTRACTS, (*map(_write_extract, intent.extracts), *hint))

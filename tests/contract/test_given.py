@@ -45,6 +45,7 @@ METHODS: Mapping[str, Mapping[str, Any]] = {
     "history": {"limit": 5},
     "picture": {"step": 1, "jpeg": b"x"},
     "redact": {"what": "car", "names": True},
+    "list_steps": {"after": 0},
     "plan": {"summary": "so", "todo": ["buy it"], "constraints": ["no diesel"], "decisions": ["it is the red one"]},
     "extract": {"need": "car", "budget": 400},
     "list_named": {"besides": "so", "room": 90},

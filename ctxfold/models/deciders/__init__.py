@@ -12,19 +12,19 @@ import anyio
 
 from ctxfold.decisions.refactor import Operator, Refactored
 from ctxfold.log import place_of
-from ctxfold.models.deciders.extraction import ChooseLines, extract_chosen, line_parts
+from ctxfold.models.deciders.extraction import ChooseLines, Part, extract_chosen, line_parts
 from ctxfold.models.deciders.loop import Decided as Decided
 from ctxfold.models.deciders.loop import SessionLease as SessionLease
 from ctxfold.models.deciders.loop import Timed, decide, lease_of
-from ctxfold.models.deciders.memory import Fold, find_last_message, find_micro, plan_folding
-from ctxfold.models.deciders.register import Part, PlanQuestion, plan_parts
+from ctxfold.models.deciders.memory import Fold, Remember, find_last_message, find_micro, plan_folding
+from ctxfold.models.deciders.register import PlanQuestion, read_unread
 from ctxfold.models.deciders.steer import PlaceQuestion, Route, Write
 from ctxfold.models.named import Roles, add_prices
 from ctxfold.models.protocol import Model, Usage
 from ctxfold.session.branches import Move
 from ctxfold.session.session import Session
 from ctxfold.tokens import Budget
-from ctxfold.workspace import Decider, Extraction, Intent, RawStep, Tile
+from ctxfold.workspace import Decider, Extraction, Intent, RawStep, Tile, Workspace
 
 Made = TypeVar("Made")
 
@@ -70,6 +70,7 @@ class Deciders:
         self._roles = Roles.of(model)
         self._seconds = seconds
         self._planned = WeakKeyDictionary[Session, str]()
+        self._served = WeakKeyDictionary[Session, Needs]()
 
     @property
     def name(self) -> str:
@@ -128,23 +129,31 @@ class Deciders:
         before = await lease(lambda session: session.workspace)
         if step := await lease(find_micro):
             spent.append(await decide(roles.folder, lease, Fold(step, step)))
-        for due in await lease(lambda session: plan_folding(session, limit)) if roles.folder is not None else ():
+        plans = roles.planner is not None and await lease(self._has_new_words)
+        together = plans and self._roles.planner is self._roles.folder
+        for due in await lease(lambda session: plan_folding(session, limit, together)) if roles.folder else ():
             spent.append(await decide(roles.folder, lease, due))
             if spent[-1].decider != "model":
                 break
+            plans = plans and not (isinstance(due, Remember) and due.plans)
         await lease(lambda session: session.consolidate(limit))
-        if roles.planner is not None and await lease(self._has_new_words):
+        if plans:
             spent.append(await _plan(roles.planner, lease))
         after = await lease(lambda session: session.workspace)
-        needed = [(each.intent.open, each.intent.binding) for each in (before, after)]
-        is_whole = after.older is None and all(isinstance(block, RawStep) or block.whole for block in after.blocks)
-        if roles.reader is not None and not is_whole and needed[0] != needed[1]:
+        if roles.reader is not None and await lease(lambda session: self._needs_lines(session, before, after)):
             room = min(max((limit - after.tokens) // _SHARE, _FEW), _MOST)
             spent.append(await _extract(roles.reader, lease, None, room, [None]))
         known = {block.number for block in before.blocks if isinstance(block, Tile)}
         folded = tuple(block for block in after.blocks if isinstance(block, Tile) and block.number not in known)
         total, notes = join_decided(spent, None), tuple(each.note for each in spent if each.note)
         return Maintained(folded, notes, total.usage, total.dollars)
+
+    def _needs_lines(self, session: Session, before: Workspace, after: Workspace) -> bool:
+        """Whether the goal, a constraint or an item was added or changed, and the view lacks words of the session."""
+        known, needs = self._served.get(session, find_needs(before)), find_needs(after)
+        self._served[session] = needs
+        is_whole = after.older is None and all(isinstance(block, RawStep) or block.whole for block in after.blocks)
+        return not needs <= known and not (is_whole and after.elsewhere.empty)
 
     def _has_new_words(self, session: Session) -> bool:
         """Whether the user said something that no plan has read, and for which no model was asked yet."""
@@ -163,8 +172,19 @@ class Deciders:
         return Roles(*(None if model is None else Timed(model, until) for model in self._roles))
 
 
+Needs = frozenset[tuple[str, ...]]
+"""What the register asks for: its goals, the constraints that hold and the open items, in words."""
+
+
+def find_needs(workspace: Workspace) -> Needs:
+    """Return what the register asks for; who adds to it or changes it calls for lines of the log (U-Fold, 3.2.3)."""
+    intent = workspace.intent
+    items, bounds = [(each.id, each.text) for each in intent.open], [(each.id, each.text) for each in intent.binding]
+    return frozenset([workspace.goals[-1:], *items, *bounds])
+
+
 async def _plan(model: Model | None, lease: SessionLease) -> Decided[Intent]:
-    parts = await lease(plan_parts) if model is not None else [None]
+    parts = await lease(read_unread) if model is not None else [None]
     spent = [await decide(model, lease, PlanQuestion(part)) for part in parts]
     return join_decided(spent, spent[-1].made)
 

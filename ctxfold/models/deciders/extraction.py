@@ -14,7 +14,6 @@ from ctxfold.log import place_of
 from ctxfold.log.json import line_form
 from ctxfold.models.deciders.loop import ModelQuestion, RequestKind
 from ctxfold.models.deciders.memory import fill_register, find_last_message, split_log
-from ctxfold.models.deciders.register import PASSES, Part, find_bounds, read_part
 from ctxfold.prompts import prompt
 from ctxfold.session.recall import Recalled
 from ctxfold.session.session import Session
@@ -24,8 +23,14 @@ from ctxfold.workspace import By, Extraction
 
 LOG = 10_000
 """o200k tokens of lines that a model is shown."""
+PASSES = 8
+"""The most requests in which a log is read."""
 RECORD, HITS = 160, 12
 """Lines of one record that it is shown, around the best one, and the most records."""
+
+
+Part = tuple[Place, Place]
+"""A part of the log: its first and last record."""
 
 
 class LinesChosen(BaseModel, frozen=True, extra="forbid"):
@@ -95,6 +100,17 @@ def extract_chosen(
         except InputError as error:
             note = str(error)
     return session.extract(need, None, budget, By("embedded", note)), note
+
+
+def find_bounds(parts: Sequence[Sequence[Recalled]]) -> list[Part]:
+    """Return the first and the last record of each part of a log."""
+    return [(place_of(part[0].ref), place_of(part[-1].ref)) for part in parts]
+
+
+def read_part(session: Session, part: Part | None = None) -> list[Recalled]:
+    """Return the records of a part of the path; None for all of it."""
+    log = session.read_records(session.list_steps(), reading=True)
+    return [each for each in log if part is None or part[0] <= place_of(each.ref) <= part[1]]
 
 
 def line_parts(session: Session) -> list[Part | None]:

@@ -15,13 +15,14 @@ from pydantic import BaseModel
 
 from ctxfold.config import pairs_file
 from ctxfold.decisions.marks import name_marks
+from ctxfold.decisions.register import PlanWritten
 from ctxfold.errors import InvalidReply, ModelError, ModelUnavailable, StaleDecision, Unfit
 from ctxfold.models.named import add_prices, cost
 from ctxfold.models.protocol import Model, Reply, Request, Tool, Usage, Words, ask, span
 from ctxfold.prompts import prompt
 from ctxfold.session.session import Session
 from ctxfold.text.words import counted
-from ctxfold.workspace import By, Decider
+from ctxfold.workspace import By, Decider, Intent
 
 Written = TypeVar("Written", bound=BaseModel)
 Made = TypeVar("Made")
@@ -58,9 +59,10 @@ class RequestKind(Generic[Written]):
     system: str
 
     @classmethod
-    def of(cls, schema: type[Written], name: str, prompts: str) -> RequestKind[Written]:
-        """Return the kind of a tool's name, with the prompts `PROMPTS_tool` and `PROMPTS_system`."""
-        return cls(Tool.deciding(schema, prompt(f"{prompts}_tool"), name), schema, prompt(f"{prompts}_system"))
+    def of(cls, schema: type[Written], name: str, prompts: str, **blanks: str) -> RequestKind[Written]:
+        """Return the kind of a tool's name, with the prompts `PROMPTS_tool` and `PROMPTS_system`, its blanks filled."""
+        system = prompt(f"{prompts}_system", **blanks).strip()
+        return cls(Tool.deciding(schema, prompt(f"{prompts}_tool"), name), schema, system)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +91,12 @@ def check_values(session: Session, text: str, steps: Sequence[int] = ()) -> None
     if marks:
         why = f"not in the log: {name_marks(marks)}; copy values exactly, or leave them out"
         raise Unfit(why, f"inventing {counted(len(marks), 'value')}")
+
+
+def write_plan(session: Session, written: PlanWritten, by: By) -> Intent:
+    """Apply the plan of a model, with marks behind the values that the log lacks."""
+    marked = written.reword(text for text, _ in session.mark(written.texts))
+    return session.plan(None, marked.todo, marked.constraints, marked.decisions, by, marked.goal)
 
 
 class DecisionKind(Protocol[Written, Made]):

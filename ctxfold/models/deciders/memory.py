@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import partial
 from itertools import groupby, takewhile
 from typing import Any, ClassVar
@@ -14,11 +15,12 @@ from pydantic import BaseModel, Field
 
 from ctxfold.decisions.fold import KeptMemory, find_memory, find_stretch
 from ctxfold.decisions.memory import TINY, choose_batch, is_memory_due, memory_room
+from ctxfold.decisions.register import PlanWritten
 from ctxfold.decisions.reply import parse
 from ctxfold.errors import InputError, StaleDecision, Unfit
 from ctxfold.log import place_of, spans
 from ctxfold.log.lines import AI, NOTE, USER, fence, unposed
-from ctxfold.models.deciders.loop import DecisionKind, ModelQuestion, RequestKind, check_values
+from ctxfold.models.deciders.loop import DecisionKind, ModelQuestion, RequestKind, check_values, write_plan
 from ctxfold.models.protocol import parse_words
 from ctxfold.prompts import prompt
 from ctxfold.session.recall import Recalled
@@ -30,6 +32,8 @@ _LEAST = 200
 """o200k tokens that a record gets at least when a log is shortened."""
 _CHARACTERS = 4
 """Characters of an o200k token, about."""
+_LONGEST_TOKEN = 12
+"""Characters of an o200k token at most, on the average of any text: more of a text need not be counted."""
 _REQUEST = 200
 """o200k tokens of the first request that are shown in place of a goal."""
 _RECENT = 200
@@ -44,14 +48,17 @@ def show_log(found: Sequence[Recalled], room: int, longest: int = 0) -> str:
     """
     most, left, shown = longest or max(_LEAST, room // max(1, min(len(found), 8))), room, list[str]()
     for each in reversed(found):
-        text = each.text[: most * 12]
+        text = each.text[: most * _LONGEST_TOKEN]
         if len(text) < len(each.text) or count(text) > most:
             text = f"{head(text, most)} …"
         if each.origin in ("tool", "page"):
             text = f"{each.ref} {fence(each.ref, text)}"
         else:
             speaker = {"user": USER, "assistant": AI, "note": NOTE}.get(each.kind, ">")
-            text = f"{each.ref} {speaker} {unposed(text)}"
+            when = (
+                f" {datetime.fromtimestamp(each.time, UTC):%a %Y-%m-%d %H:%M}" if speaker == USER and each.time else ""
+            )
+            text = f"{each.ref}{when} {speaker} {unposed(text)}"
         left -= count(text) + 1
         if left < 0:
             break
@@ -64,10 +71,10 @@ def split_log(found: Sequence[Recalled], room: int, longest: int) -> list[list[R
     parts: list[list[Recalled]] = []
     left = 0
     for each in found:
-        size = min(len(each.text), _CHARACTERS * longest)
+        size = min(count(each.text[: longest * _LONGEST_TOKEN]), longest)
         if not parts or size > left:
             parts.append([])
-            left = _CHARACTERS * room
+            left = room
         parts[-1].append(each)
         left -= size
     return parts
@@ -173,11 +180,24 @@ _LONG = 1.15
 """How far a memory may exceed its room before it goes back to its author."""
 
 
+class MemoryAndPlan(MemoryParts, frozen=True, extra="forbid"):
+    """The nine parts of a memory, and what the log and the newest words change in the register."""
+
+    plan: PlanWritten = Field(default=PlanWritten(), description="What changes in it; nothing if nothing does.")
+
+
+_MEMORY = RequestKind.of(MemoryParts, "remember", "memory", register="")
+_MEMORY_AND_PLAN = RequestKind.of(
+    MemoryAndPlan, "remember", "memory", register=prompt("memory_register", rules=prompt("plan_rules"))
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Remember:
     """Write the memory anew, from the one before and a part of the log since.
 
     Attributes:
+        plans: whether the reply carries the changes of the register too, in place of a plan of its own.
         limit: o200k tokens of the view.
         leaving: the steps that a due consolidation folds.
         steps: the steps of the part.
@@ -190,7 +210,12 @@ class Remember:
     steps: tuple[int, ...]
     drafts: list[KeptMemory]
     last: bool
-    kind: ClassVar[RequestKind[MemoryParts]] = RequestKind.of(MemoryParts, "remember", "memory")
+    plans: bool = False
+
+    @property
+    def kind(self) -> RequestKind[MemoryParts]:
+        """With the register or without."""
+        return _MEMORY_AND_PLAN if self.plans else _MEMORY  # type: ignore[return-value]
 
     def ask(self, session: Session, by: By) -> ModelQuestion[MemoryParts, None]:
         """Ask for the nine parts. A memory that is far too long goes back once."""
@@ -199,19 +224,24 @@ class Remember:
             prompt("memory_before", as_of=draft.as_of, memory=_show_memory(draft.memory)) for draft in self.drafts[-1:]
         ]
         log = show_log(session.read_records(self.steps, reading=True), 2 * PART, RECORD)
+        if self.plans:
+            newer = show_log(session.read_records(session.list_steps(as_of)), PART)
+            log += prompt("memory_newer", newer=newer or "nothing")
         blanks = {"leaving": spans(self.leaving), "as_of": as_of, "room": room, "characters": int(_DENSE * room)}
         register = fill_register(session.workspace)
         text = prompt("memory_request", before="".join(earlier), log=log, **blanks, **register)
 
         def apply(session: Session, written: MemoryParts) -> None:
-            memory = Memory(**written.model_dump())
+            memory = Memory(**written.model_dump(exclude={"plan"}))
+            if isinstance(written, MemoryAndPlan):
+                write_plan(session, written.plan, by)
             if self.last:
                 who = By("model", f"high water, {by.reason}")
                 session.consolidate(self.limit, by=who, memory=memory.model_dump(), as_of=as_of)
             self.drafts.append(KeptMemory(memory, as_of, "model"))
 
         def check(_session: Session, written: MemoryParts) -> None:
-            tokens, most = count("\n".join(text for _, text in written)), int(_LONG * room)
+            tokens, most = count("\n".join(text for _, text in written if isinstance(text, str))), int(_LONG * room)
             if tokens > most:
                 raise Unfit(f"it takes {tokens} tokens of {most}: leave out what matters least", "its length")
 
@@ -227,11 +257,12 @@ def _show_memory(memory: Memory) -> str:
     return "\n".join([*(f"{name}:\n{text}" for name, text in memory.parts), memory.report]).strip()
 
 
-def plan_folding(session: Session, limit: int) -> Sequence[DecisionKind[Any, Any]]:
+def plan_folding(session: Session, limit: int, plans: bool = False) -> Sequence[DecisionKind[Any, Any]]:
     """Return the requests of a due consolidation, in order; none if it takes no model.
 
     A memory that is due is written anew from the steps after the one in force, in parts that are read one by one. Else
-    a summary behind the memory replaces the newest raw steps to fold, at a budget that has room for it.
+    a summary behind the memory replaces the newest raw steps to fold, at a budget that has room for it. `plans`: the
+    register is to be written too; the last request for a memory does that if it shows all that no plan has read.
     """
     workspace = session.workspace
     batch, kept = choose_batch(workspace, limit, session.settings), find_memory(workspace.blocks)
@@ -246,7 +277,9 @@ def plan_folding(session: Session, limit: int) -> Sequence[DecisionKind[Any, Any
             for each in part:
                 part_of.setdefault(place_of(each.ref)[0], number)
         parts = [tuple(steps) for _, steps in groupby(part_of, key=part_of.__getitem__)]
-        return [Remember(limit, batch.steps, part, drafts, part == parts[-1]) for part in parts]
+        plans = plans and parts[-1][0] <= workspace.intent.read[0] + 1
+        last = Remember(limit, batch.steps, parts[-1], drafts, True, plans)
+        return [*(Remember(limit, batch.steps, part, drafts, False) for part in parts[:-1]), last]
     raw = [block.steps[0] for block in takewhile(lambda block: isinstance(block, RawStep), reversed(batch.blocks))]
     return [Fold(raw[-1], raw[0], limit)] if raw and limit >= TINY and find_memory(batch.blocks) else []
 

@@ -72,9 +72,7 @@ async def test_a_model_without_tools_browses_in_words_while_a_strong_one_folds(
             case "keep":
                 return Decide({"summary": "Looked at pages of lanterns; nothing about tides."}, name="keep")
             case "plan":
-                return Decide(
-                    {"summary": "The user asks about tides.", "todo": [{"text": "Find spring tides"}]}, name="plan"
-                )
+                return Decide({"todo": [{"text": "Find spring tides"}]}, name="plan")
             case "extract":
                 return Decide({"selections": []}, name="extract")
             case _:
@@ -123,7 +121,7 @@ async def test_what_a_helper_costs_ends_a_run_of_the_explorer_at_its_limit(
     serve: Serve, monkeypatch: pytest.MonkeyPatch
 ):
     site = serve({"/": "<title>Harbour</title><main><a href='/ferry'>Ferry to Elba</a></main>", "/ferry": FERRY})
-    with MessagesServer(lambda _body: Decide({"summary": "The user asks about tides."}, name="plan")) as server:
+    with MessagesServer(lambda _body: Decide({"todo": [{"text": "Find spring tides"}]}, name="plan")) as server:
         monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
         monkeypatch.setenv("ANTHROPIC_API_KEY", "any")
         keeping = Keeping("costly", folder="claude-haiku-5-5")

@@ -19,7 +19,7 @@ DECISIONS: dict[str, tuple[list[str], dict[str, Any], str]] = {
     "fold": (["fold", "trip", "--first", "s1", "--last", "3"], {"summary": "Looked up W-2001 to W-2003."}, "folded"),
     "plan": (
         ["todo", "trip", "--plan"],
-        {"summary": "Refund W-2003.", "todo": [{"text": "Refund W-2003"}]},
+        {"todo": [{"text": "Refund W-2003"}]},
         "intent_set",
     ),
     "extract": (["extract", "trip", "--need", "W-2003"], {"selections": [{"ref": "s1.3:1-2"}]}, "extracted"),

@@ -23,7 +23,7 @@ from tests.support.sessions import events, prose
 
 pytestmark = pytest.mark.anyio
 
-PLAN = {"summary": "The user wants W-2003 refunded.", "todo": [{"text": "Refund W-2003"}]}
+PLAN = {"todo": [{"text": "Refund W-2003"}]}
 
 
 def order(number: int) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -21,7 +22,6 @@ from tests.support.sessions import events, prose, settled
 pytestmark = pytest.mark.anyio
 
 PLAN: dict[str, Any] = {
-    "summary": "The user wants order W-2003 refunded; it came broken.",
     "todo": [{"text": "Refund W-2003 to the user's card"}, {"text": "Send a slip to mia.li@example.com"}],
 }
 
@@ -71,7 +71,7 @@ async def test_a_models_plan_stands_over_the_wire_and_the_event_says_whose_it_is
     assert kept.notes == ()
     assert kept.usage.prompt > 0
     assert planned(session) == [("model", "written by claude-strong")]
-    assert "so far: The user wants order W-2003 refunded; it came broken." in settled(session)
+    assert "t1 [ ] Refund W-2003 to the user's card" in settled(session)
     assert [item.text for item in session.intent.open] == [item["text"] for item in PLAN["todo"]]
 
 
@@ -82,7 +82,7 @@ async def test_the_model_sees_what_is_known_and_what_is_new_each_under_its_ref(s
     session.record_turn(user="Actually, make it a replacement instead.")
     await Deciders(model).plan(session)
     first, second = (request.messages[-1]["content"][0]["text"] for request in model.requests)
-    assert "s1.1 user: Please refund order W-2003" in first
+    assert "user: Please refund order W-2003" in first
     assert "s2.2" not in second.split("The log since then")[1]
     assert "t1 open: Refund W-2003 to the user's card" in second
     assert "Actually, make it a replacement instead." in second
@@ -145,7 +145,7 @@ class Interrupted(ScriptedModel):
 async def test_words_said_while_the_model_wrote_are_not_lost(session: Session):
     kept = await Deciders(Interrupted(session, PLAN)).plan(session)
     assert kept.note == "the session changed while script wrote"
-    assert "W-2003 refunded" not in session.intent.summary
+    assert not session.intent.items
     assert "Please also check order W-2004." in session.view().text
 
 
@@ -180,7 +180,8 @@ class InParts(ScriptedModel):
         self.requests.append(request)
         shown = request.messages[-1]["content"][0]["text"]
         if request.tool.name == "plan":
-            return Reply({"summary": f"Part {len(self.requests)} was read.", "goal": "Refund what came broken"})
+            said = {"todo": [{"text": f"Look at part {len(self.requests)}"}], "goal": "Refund what came broken"}
+            return Reply(said)
         refs = [line.partition(",")[0] for line in shown.splitlines() if line.startswith("s") and ".1, " in line]
         return Reply({"selections": [{"ref": f"{ref}:1-1"} for ref in refs[:1]]})
 
@@ -195,15 +196,15 @@ def long_session(session: Session, monkeypatch: pytest.MonkeyPatch) -> Session:
     return session
 
 
-async def test_a_log_too_long_for_one_request_is_planned_in_parts_each_on_the_summary_before(long_session: Session):
+async def test_a_log_too_long_for_one_request_is_planned_in_parts_each_on_the_plan_before(long_session: Session):
     model = InParts(name="strong")
     done = await Deciders(model).plan(long_session)
     asked = [request.messages[-1]["content"][0]["text"] for request in model.requests]
     assert (done.decider, done.note) == ("model", "")
     assert 1 < len(asked) <= intent.PASSES
     assert len({each.partition("The log since then")[2] for each in asked}) == len(asked)
-    assert "Part 1 was read." in asked[1]
-    assert long_session.intent.summary == f"Part {len(asked)} was read."
+    assert "t1 open: Look at part 1" in asked[1]
+    assert [item.id for item in long_session.intent.open] == [f"t{n}" for n in range(1, len(asked) + 1)]
     assert long_session.workspace.goals[1:] == ("Refund what came broken",)
     assert len([event for event in events(long_session) if event.cause == "goal" and event.decider == "model"]) == 1
 
@@ -224,3 +225,93 @@ async def test_parts_that_nobody_could_read_are_the_embedded_extractors(long_ses
     done = await Deciders(model).extract(long_session, "total of W-2005")
     assert (done.decider, done.note) == ("embedded", "far could not be asked: ModelUnavailable")
     assert extracted(long_session) == [("embedded", f"{done.note}")]
+
+
+async def test_a_bound_at_the_end_of_a_long_message_reaches_the_planner(session: Session):
+    message = f"{prose(5, 4_400)} And it may cost 417 EUR at most, please."
+    session.record_turn(user=message)
+    model = ScriptedModel(*[{}] * 3)
+    await Deciders(model).plan(session)
+    shown = "\n".join(request.messages[-1]["content"][0]["text"] for request in model.requests)
+    assert "417 EUR at most" in shown
+    long = session.record_turn(user=f"{prose(6, 40_000)} Pay by card 7788.")
+    model = ScriptedModel(*[{}] * 9)
+    await Deciders(model).plan(session)
+    texts = [request.messages[-1]["content"][0]["text"] for request in model.requests]
+    parts = [text.partition(f"{long} ")[2].partition("user: ")[2] for text in texts]
+    assert len(parts) > 1
+    assert "".join("".join(parts).split()) == "".join(session.recall(long).text.split()), "no word is left out"
+
+
+async def test_the_planner_is_told_when_a_message_came_so_that_tomorrow_is_a_date(session: Session):
+    session.record_turn(user="Have it here by tomorrow.")
+    model = ScriptedModel({})
+    await Deciders(model).plan(session)
+    shown = model.requests[0].messages[-1]["content"][0]["text"]
+    (line,) = (row for row in shown.splitlines() if "by tomorrow" in row)
+    told = datetime.strptime(line.split(" user:")[0].split(" ", 2)[2], "%Y-%m-%d %H:%M").replace(tzinfo=UTC)
+    assert abs(datetime.now(UTC) - told) < timedelta(minutes=2)
+    date = (told + timedelta(days=1)).date()
+    session.record_turn(user="Yes, by tomorrow.")
+    made = await Deciders(ScriptedModel({"constraints": [{"text": f"deliver by tomorrow ({date})"}]})).plan(session)
+    assert (made.decider, made.made.binding[0].text) == ("model", f"deliver by tomorrow ({date})")
+
+
+async def test_thanks_change_nothing_and_call_for_nothing_more(session: Session):
+    fold_all(session)
+    lines = {"selections": [{"ref": "s1.3:2-3"}]}
+    model = ScriptedModel(PLAN, lines, {}, {"todo": [{"id": "t1", "text": "Replace W-2003"}]}, lines)
+    deciders = Deciders(model)
+    asked = []
+    for words in ("Refund it, please.", "ok thanks", "A replacement instead."):
+        session.record_turn(user=words)
+        before = len(model.requests)
+        await deciders.maintain(session, 8_000)
+        asked.append([request.tool.name for request in model.requests[before:]])
+        session.record_reply("Noted.")
+    assert asked == [["plan", "extract"], ["plan"], ["plan", "extract"]]
+    assert [event.kind for event in events(session)].count("intent_set") == 2
+    again = ScriptedModel()
+    await Deciders(again).maintain(session, 8_000)
+    assert again.requests == [], "what was read stays read, in any process"
+    session.undo()
+    session.undo()
+    assert session.intent.open[0].text == PLAN["todo"][0]["text"], "what changed nothing is not undone"
+
+
+async def test_one_reply_writes_the_memory_and_the_register(session: Session):
+    for number in range(4, 9):
+        look_up(session, number)
+    session.record_turn(user="And it may cost 417 EUR at most.")
+    both = {"facts": "W-2004 to W-2008 are delivered.", "plan": {"constraints": [{"text": "417 EUR at most"}]}}
+    model = ScriptedModel(both, {})
+    kept = await Deciders(model).maintain(session, 1_000)
+    assert kept.notes == ()
+    assert [request.tool.name for request in model.requests] == ["remember", "extract"]
+    assert "417 EUR at most" in model.requests[0].messages[-1]["content"][0]["text"]
+    assert [each.text for each in session.intent.binding] == ["417 EUR at most"]
+    assert "W-2004 to W-2008 are delivered." in session.view(1_000).text
+
+
+def test_a_plan_sets_the_order_of_the_to_do(session: Session):
+    session.plan(todo=["Reorder W-2003", "Check the delivery time"])
+    session.plan(todo=["First ask for the address", {"id": "t1"}])
+    assert [item.id for item in session.intent.open] == ["t3", "t1", "t2"]
+    session.plan(todo=[{"id": "t2"}, {"id": "t3"}, {"id": "t1"}])
+    assert [item.id for item in session.intent.open] == ["t2", "t3", "t1"]
+    view = session.view().text
+    assert view.index("t2 [ ]") < view.index("t3 [ ]") < view.index("t1 [ ]")
+    session.plan(todo=["Say goodbye"])
+    assert [item.id for item in session.intent.open] == ["t2", "t3", "t1", "t4"], "a new item comes last"
+    session.undo()
+    session.undo()
+    assert [item.id for item in session.intent.open] == ["t3", "t1", "t2"]
+
+
+def test_lines_extracted_for_a_goal_go_when_the_goal_is_revised(session: Session):
+    fold_all(session)
+    session.extract(selections=[{"ref": "s1.3:2-3", "why": "the refund"}])
+    session.plan(goal="Book a hotel instead")
+    assert session.intent.extracts == ()
+    session.undo()
+    assert session.intent.extracts != ()
