@@ -11,7 +11,10 @@ from typing import Any
 
 import pytest
 
-from ctxfold import Session
+from ctxfold import Session, TurnRequest, serve_turn
+from ctxfold.errors import InputError
+from ctxfold.models import Roles, ScriptedModel
+from ctxfold.models.deciders import Deciders
 from ctxfold.tokens import count
 from tests.support.chat import ChatServer, Said
 from tests.support.messages.server import Decide, MessagesServer, Words
@@ -36,6 +39,11 @@ def answered(_name: str, given: Any) -> str:
     return json.dumps({"order": given["order"], "rows": ROWS})
 
 
+def look_up(order: str) -> str:
+    """What is known of an order."""
+    return answered("look_up", {"order": order})
+
+
 def flat(bodies: list[Any], budget: int) -> None:
     """The prompts do not grow: each is within the budget, but for the form of its messages."""
     sizes = [count(json.dumps(body["messages"], ensure_ascii=False)) for body in bodies]
@@ -44,9 +52,9 @@ def flat(bodies: list[Any], budget: int) -> None:
     assert max(sizes) <= 2 * budget
 
 
-def test_anthropics_sdk_goes_sixty_steps_at_a_flat_context(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.anyio
+async def test_anthropics_sdk_goes_sixty_steps_at_a_flat_context(monkeypatch: pytest.MonkeyPatch) -> None:
     module = loop("anthropic_sdk")
-    tool = {"name": "look_up", "description": "An order.", "input_schema": {"type": "object"}}
 
     def answer(_body: dict[str, Any]) -> Decide | Words:
         number = len(server.journal)
@@ -59,8 +67,9 @@ def test_anthropics_sdk_goes_sixty_steps_at_a_flat_context(monkeypatch: pytest.M
     with MessagesServer(answer) as server, Session.open("loop", goal="Look up orders", store=":memory:") as session:
         monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
         monkeypatch.setenv("ANTHROPIC_API_KEY", "any")
-        session.record_turn(user="Look up all orders.")
-        assert module.run(session, "claude-small", [tool], answered, STEPS) == "All are delivered."
+        assert (
+            await module.run(session, "claude-small", [look_up], "Look up all orders.", STEPS) == "All are delivered."
+        )
         assert session.tip == STEPS
     assert {exchange.status for exchange in server.journal} == {200}
     flat([exchange.body for exchange in server.journal], module.BUDGET)
@@ -74,17 +83,13 @@ def chat(body: dict[str, Any], server: ChatServer) -> Said:
     return Said(calls=(("look_up", {"order": f"W-{number}"}),))
 
 
-def test_openais_sdk_goes_sixty_steps_at_a_flat_context(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.anyio
+async def test_openais_sdk_goes_sixty_steps_at_a_flat_context(monkeypatch: pytest.MonkeyPatch) -> None:
     module = loop("openai_sdk")
-    tool = {
-        "type": "function",
-        "function": {"name": "look_up", "description": "An order.", "parameters": {"type": "object"}},
-    }
     with ChatServer(lambda body: chat(body, server)) as server, Session.open("loop", store=":memory:") as session:
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
         monkeypatch.setenv("OPENAI_API_KEY", "any")
-        session.record_turn(user="Look up all orders.")
-        assert module.run(session, "small", [tool], answered, STEPS) == "All are delivered."
+        assert await module.run(session, "small", [look_up], "Look up all orders.", STEPS) == "All are delivered."
         assert session.tip == STEPS
     assert server.refused == []
     flat(server.bodies, module.BUDGET)
@@ -137,3 +142,65 @@ def test_an_agent_of_langchain_goes_sixty_steps_at_a_flat_context(monkeypatch: p
         assert session.tip == STEPS - 1
     assert server.refused == []
     flat(server.bodies, module.BUDGET)
+
+
+@pytest.mark.anyio
+async def test_a_turn_plans_extracts_calls_and_records_until_the_reply() -> None:
+    requests: list[TurnRequest] = []
+    steps_before_calls: list[int] = []
+
+    async def order(number: int) -> dict[str, Any]:
+        """An order by its number."""
+        steps_before_calls.append(session.tip)
+        return {"order": f"W-{number}", "rows": ROWS}
+
+    def pay(amount: float) -> str:
+        """Pay an amount in EUR."""
+        raise ValueError(f"no more than 400 EUR, not {amount}")
+
+    asked = [("order", {"number": 7}), ("order", {"number": "x"}), ("pay", {"amount": 500}), ("fly", {})]
+
+    async def ask(request: TurnRequest) -> object:
+        requests.append(request)
+        if len(requests) > len(asked):
+            return {"role": "assistant", "content": "It is delivered; the payment was refused."}
+        name, given = asked[len(requests) - 1]
+        call = {"type": "tool_use", "id": f"u{len(requests)}", "name": name, "input": given}
+        return {"role": "assistant", "content": [call]}
+
+    plan = {"todo": [{"text": "Look up order 7"}], "constraints": [{"text": "at most 400 EUR"}]}
+    planner = ScriptedModel(plan, name="planner")
+    with Session.open("served", store=":memory:") as session:
+        deciders = Deciders(Roles(planner=planner))
+        words = "Look up order 7, then pay at most 400 EUR."
+        served = await serve_turn(session, words, [order, pay], ask, deciders, system="Be polite.")
+        assert served.reply == "It is delivered; the payment was refused."
+        assert served.steps == (1, 2, 3, 4, 5)
+        assert steps_before_calls == [1], "a call is recorded before it is carried out"
+        texts = [session.recall(f"s{step}").text for step in served.steps]
+        assert words in texts[0]
+        assert '"order": "W-7"' in texts[0]
+        assert "refused" in texts[1]
+        assert "error: ValueError: no more than 400 EUR" in texts[2]
+        assert "call one of" in texts[3]
+        assert served.reply in texts[4]
+        assert [item.text for item in session.intent.open] == ["Look up order 7"]
+        assert all(request.system.startswith("Be polite.") for request in requests)
+        assert "c1 at most 400 EUR" in requests[0].view.text
+        assert {"order", "pay", "recall"} <= {tool["name"] for tool in requests[0].as_anthropic()["tools"]}
+        assert requests[0].as_openai()["messages"][0]["role"] == "system"
+
+
+@pytest.mark.anyio
+async def test_a_turn_ends_without_a_reply_when_its_requests_run_out() -> None:
+    async def ask(request: TurnRequest) -> object:
+        return {
+            "role": "assistant",
+            "content": [{"type": "tool_use", "id": "u", "name": "look_up", "input": {"order": "W"}}],
+        }
+
+    with Session.open("endless", store=":memory:") as session:
+        served = await serve_turn(session, "Look up.", [look_up], ask, most=3)
+        assert (served.reply, len(served.steps), session.tip) == ("", 3, 3)
+        with pytest.raises(InputError):
+            await serve_turn(session, "Again.", [look_up, look_up], ask)

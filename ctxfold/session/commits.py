@@ -16,7 +16,8 @@ from ctxfold.store.tables import EventRow, HeadRow, State
 from ctxfold.workspace import Decider
 
 DecisionKind = Literal["folded", "moved", "renamed", "intent_set", "extracted", "refactored"]
-EventKind = Literal[DecisionKind, "read", "recorded", "arrived", "routed", "refused", "noted", "voided", "redacted"]
+LogKind = Literal["recorded", "arrived", "redacted"]
+EventKind = Literal[DecisionKind, LogKind, "read", "routed", "refused", "noted", "voided"]
 DECISIONS: frozenset[EventKind] = frozenset(get_args(DecisionKind))
 """The kinds that undo can void. Records and goals are never voided."""
 INTENTS: frozenset[EventKind] = frozenset({"intent_set", "extracted", "read"})

@@ -64,9 +64,9 @@ class SessionTool:
     name: str
     description: str
     schema: dict[str, Any]
-    run: Callable[[dict[str, Any]], str]
+    run: Callable[[dict[str, Any]], Any]
 
-    def __call__(self, **arguments: Any) -> str:
+    def __call__(self, **arguments: Any) -> Any:
         """Carry it out and return the answer for the model. A refusal is an answer too, with the fault to mend."""
         try:
             return self.run(arguments)

@@ -1,4 +1,4 @@
-"""A tool loop with Anthropic's SDK at a flat context: each request carries the session's view as real calls and results.
+"""A tool loop with Anthropic's SDK at a flat context: `serve_turn` plans, asks, calls and records; each request carries the view.
 
     python examples/loops/anthropic_sdk.py MODEL TASK
 
@@ -9,42 +9,31 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import anthropic
+import anyio
 
-from ctxfold import Session
+from ctxfold import Session, TurnRequest, serve_turn
 
 BUDGET = 3_000
 
 
-def run(session: Session, model: str, tools: list[dict[str, Any]], call: Callable[[str, Any], str], most: int) -> str:
-    """Carry on until the model answers in words, for `most` steps; the view stays within `BUDGET` all the while."""
-    own = {tool.name: tool for tool in session.tools()}
-    offered: Any = [*tools, *(tool.as_anthropic() for tool in own.values())]
-    client = anthropic.Anthropic()
-    for _ in range(most):
-        messages: Any = session.view(BUDGET).as_anthropic()
-        message = client.messages.create(model=model, max_tokens=2_000, tools=offered, messages=messages)
-        called = [block for block in message.content if block.type == "tool_use"]
-        if not called:
-            answer = "".join(block.text for block in message.content if block.type == "text")
-            session.record_reply(answer)
-            return answer
-        session.record_step(
-            message,
-            results=[
-                {
-                    "type": "tool_result",
-                    "tool_use_id": each.id,
-                    "content": own[each.name](**each.input) if each.name in own else call(each.name, each.input),
-                }
-                for each in called
-            ],
-        )
-        session.consolidate(BUDGET)
-    return ""
+async def run(session: Session, model: str, tools: Sequence[Callable[..., Any]], task: str, most: int = 60) -> str:
+    """Serve a task with the model; the view stays within `BUDGET` all the while."""
+    async with anthropic.AsyncAnthropic() as client:
+
+        async def ask(request: TurnRequest) -> object:
+            return await client.messages.create(model=model, max_tokens=2_000, **request.as_anthropic())
+
+        session.set_budget(BUDGET)
+        return (await serve_turn(session, task, tools, ask, most=most)).reply
+
+
+def look_up(order: str) -> str:
+    """What is known of an order."""
+    return f"{order}: delivered, 40 EUR"
 
 
 if __name__ == "__main__":
@@ -54,11 +43,5 @@ if __name__ == "__main__":
         )
     if not os.environ.get("ANTHROPIC_API_KEY"):
         sys.exit("there is no key: set ANTHROPIC_API_KEY")
-    LOOK_UP = {
-        "name": "look_up",
-        "description": "What is known of an order.",
-        "input_schema": {"type": "object", "properties": {"order": {"type": "string"}}, "required": ["order"]},
-    }
     with Session.open("native-anthropic", goal=sys.argv[2]) as opened:
-        opened.record_turn(user=sys.argv[2])
-        print(run(opened, sys.argv[1], [LOOK_UP], lambda _name, given: f"{given['order']}: delivered, 40 EUR", 60))
+        print(anyio.run(run, opened, sys.argv[1], [look_up], sys.argv[2]))
