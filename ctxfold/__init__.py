@@ -16,17 +16,12 @@ if TYPE_CHECKING:
     from ctxfold.errors import CtxfoldError as CtxfoldError
     from ctxfold.log import RecordRef as RecordRef
     from ctxfold.log import StepRef as StepRef
-    from ctxfold.loops import ServedTurn as ServedTurn
-    from ctxfold.loops import TurnRequest as TurnRequest
-    from ctxfold.loops import serve_turn as serve_turn
     from ctxfold.messages import Call as Call
     from ctxfold.messages import Message as Message
     from ctxfold.messages import Opaque as Opaque
     from ctxfold.messages import Result as Result
     from ctxfold.messages import Text as Text
     from ctxfold.messages.apis import read_messages as read_messages
-    from ctxfold.models.deciders import Deciders as Deciders
-    from ctxfold.models.deciders import Maintained as Maintained
     from ctxfold.session.branches import BranchInfo as BranchInfo
     from ctxfold.session.branches import Move as Move
     from ctxfold.session.branches import Topic as Topic
@@ -63,10 +58,8 @@ _NAMES = {
     "decisions.reply": "Parsed parse",
     "errors": "CtxfoldError",
     "log": "RecordRef StepRef",
-    "loops": "ServedTurn TurnRequest serve_turn",
     "messages": "Call Message Opaque Result Text",
     "messages.apis": "read_messages",
-    "models.deciders": "Deciders Maintained",
     "session.branches": "BranchInfo Move Topic",
     "session.recall": "Hit Recalled",
     "session.redact": "Redaction",

@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 
-from ctxfold import Session, TurnRequest, serve_turn
+from ctxfold import Session
 from ctxfold.errors import InputError
+from ctxfold.loops import TurnRequest, serve_turn
 from ctxfold.models import Roles, ScriptedModel
 from ctxfold.models.deciders import Deciders
 from ctxfold.tokens import count

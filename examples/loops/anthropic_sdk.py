@@ -15,7 +15,8 @@ from typing import Any
 import anthropic
 import anyio
 
-from ctxfold import Session, TurnRequest, serve_turn
+from ctxfold import Session
+from ctxfold.loops import TurnRequest, serve_turn
 
 BUDGET = 3_000
 

@@ -14,7 +14,8 @@ from typing import Any
 
 import anyio
 
-from ctxfold import Session, TurnRequest, serve_turn
+from ctxfold import Session
+from ctxfold.loops import TurnRequest, serve_turn
 
 try:
     import openai

@@ -113,7 +113,7 @@ def test_every_public_call_is_tried() -> None:
     }
     functions = {name for name in ctxfold.__all__ if inspect.isfunction(getattr(ctxfold, name))}
     assert methods - {"record"} == set(METHODS)
-    assert functions - {"parse", "read_messages", "serve_turn"} == set(FUNCTIONS)
+    assert functions - {"parse", "read_messages"} == set(FUNCTIONS)
 
 
 def test_a_note_of_an_unknown_origin_is_refused_and_not_trusted(session: Session) -> None:
