@@ -89,7 +89,7 @@ class _EntryWritten(BaseModel, frozen=True, extra="forbid"):
 class ItemWritten(_EntryWritten, frozen=True):
     """One entry of a to-do: a new text, or an item by its id with what changed."""
 
-    id: StrictStr = Field(default="", description="Of an item that is there; leave it out for a new one.")
+    id: StrictStr = Field(default="", description="Of an item that is there.")
     text: StrictStr = Field(
         default="",
         description="What is to be done, with the facts and bounds it needs.",
@@ -111,7 +111,7 @@ class ItemWritten(_EntryWritten, frozen=True):
 class StatementWritten(_EntryWritten, frozen=True):
     """A constraint or a decision: a new text, or one that is there by its id with what changed."""
 
-    id: StrictStr = Field(default="", description="Of one that is there; leave it out for a new one.")
+    id: StrictStr = Field(default="", description="Of one that is there.")
     text: StrictStr = Field(
         default="", description="Its words, with exact values.", json_schema_extra={"maxLength": 600}
     )

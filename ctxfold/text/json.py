@@ -21,11 +21,20 @@ class _UntitledSchema(GenerateJsonSchema):
 
 
 def schema_of(model: type[BaseModel]) -> dict[str, Any]:
-    """The schema of a model, without titles. A property or definition of the name `title` stays."""
-    schema = model.model_json_schema(schema_generator=_UntitledSchema)
-    for part in (schema, *schema.get("$defs", {}).values()):
-        part.pop("title", None)
+    """The schema of a model, without titles, defaults and docstrings: its fields say as much, in fewer tokens."""
+    schema: dict[str, Any] = _drop_noise(model.model_json_schema(schema_generator=_UntitledSchema))
     return schema
+
+
+def _drop_noise(node: Any, names: bool = False) -> Any:
+    """A schema without what its fields say. `names`: the keys are names of properties or definitions, which all stay."""
+    if isinstance(node, list):
+        return [_drop_noise(each) for each in node]
+    if not isinstance(node, dict):
+        return node
+    noise = ("title", "default", "description") if "properties" in node else ("title", "default")
+    kept = {key: each for key, each in node.items() if names or key not in noise}
+    return {key: _drop_noise(each, not names and key in ("properties", "$defs")) for key, each in kept.items()}
 
 
 def list_faults(error: ValidationError, whole: str) -> list[str]:
