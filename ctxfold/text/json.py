@@ -27,7 +27,7 @@ def schema_of(model: type[BaseModel]) -> dict[str, Any]:
 
 
 def _drop_noise(node: Any, names: bool = False) -> Any:
-    """A schema without what its fields say. `names`: the keys are names of properties or definitions, which all stay."""
+    """A schema without what its fields say. `names`: the keys name properties or definitions, which all stay."""
     if isinstance(node, list):
         return [_drop_noise(each) for each in node]
     if not isinstance(node, dict):
