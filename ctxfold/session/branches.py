@@ -21,8 +21,6 @@ from ctxfold.text.words import rank_alike
 from ctxfold.tokens import count, head
 from ctxfold.workspace import Action, BranchSummary, By, Elsewhere, ForestView, Turn
 
-MAIN = "main"
-"""The name of a session's first branch and of its topic."""
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 
 Wish = Literal["auto", "continue", "create", "switch", "new_topic", "rename"]

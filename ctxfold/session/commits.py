@@ -1,4 +1,4 @@
-"""Commits events, computes the revisions that they make, and undoes and redoes decisions."""
+"""Commits events, computes their revisions, undoes decisions, and reads a session as it was after an event."""
 
 from __future__ import annotations
 
@@ -7,15 +7,23 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from ctxfold.errors import BranchError, CorruptStore, UndoError
+from ctxfold.errors import BranchError, CorruptStore, RefError, UndoError
+from ctxfold.log import Step
 from ctxfold.log.json import canonical
-from ctxfold.store.rows import Reading, Writing
-from ctxfold.store.tables import EventRow, HeadRow, State
-from ctxfold.workspace import Decider
+from ctxfold.store.rows import ForestRows, LogRows, Reading, Writing
+from ctxfold.store.search import SearchRows
+from ctxfold.store.tables import EventRow, HeadRow, State, StoredRecord, TopicRow
+from ctxfold.tokens import count
+from ctxfold.workspace import By, Decider
 
-DecisionKind = Literal["folded", "moved", "renamed", "intent_set", "extracted", "refactored"]
+if TYPE_CHECKING:
+    from ctxfold.store import Query
+
+MAIN = "main"
+"""The name of a session's first branch and of its topic."""
+DecisionKind = Literal["folded", "moved", "renamed", "intent_set", "extracted", "refactored", "restored"]
 EventKind = Literal[DecisionKind, "recorded", "arrived", "routed", "refused", "noted", "voided", "redacted"]
 DECISIONS: frozenset[EventKind] = frozenset(get_args(DecisionKind))
 """The kinds that undo can void. Records and goals are never voided."""
@@ -150,14 +158,19 @@ def void_decision(tx: Writing, session: int, here: HeadRow, by: Literal["undo", 
     before, payload = _state_before(tx, session, voided), json.loads(decision.json)
     after = replace(state, decision=before.decision, undone=state.undone if is_undo else before.undone)
     choose = min if is_undo else max  # the shorter chain of the two: a fork may have cut it to less than `before` holds
+    content: dict[str, Any] = {"target": voided.seq, "by": by}
     if decision.kind == "renamed":
-        rename_branch(tx, session, here, payload["was_name" if is_undo else "name"])
+        content |= {"branch": here.id, "name": payload["was_name" if is_undo else "name"]}
+        rename_branch(tx, session, here, content["name"])
+    elif decision.kind == "restored":
+        notes = before.notes if state.notes == voided.state.notes else state.notes  # a goal set since stays
+        after = replace(after, cover=before.cover, notes=notes, intent=before.intent, guide=before.guide)
     elif decision.kind in INTENTS:
         after = replace(after, intent=choose(state.intent, before.intent))
     elif decision.kind != "moved":
         after = replace(after, cover=before.cover, guide=choose(state.guide, before.guide))
     is_move = decision.kind == "moved"
-    happened = Happened("voided", {"target": voided.seq, "by": by}, cause=by, redoable=is_undo and not is_move)
+    happened = Happened("voided", content, cause=by, redoable=is_undo and not is_move)
     advance(tx, session, here, state, after, happened)
     if not is_move:
         return here, decision
@@ -173,3 +186,98 @@ def void_decision(tx: Writing, session: int, here: HeadRow, by: Literal["undo", 
 def _state_before(tx: Reading, session: int, event: EventRow) -> State:
     earlier = tx.forest.event(session, event.prev)
     return GENESIS if earlier is None else earlier.state
+
+
+def find_version(tx: Reading, session: int, at: int | str) -> EventRow:
+    """Return the event of a version, given as 12 or `v12`. Raises RefError: there is no such event."""
+    number, last = str(at).removeprefix("v"), tx.forest.last_event(session)
+    event = tx.forest.event(session, int(number)) if number.isdecimal() and len(number) < 10 else None
+    if event is None:
+        raise RefError(f"no version {at!r}; `ctxfold log` lists the events, of which v{last} is the newest")
+    return event
+
+
+def restore_version(tx: Writing, session: int, here: HeadRow, at: int | str, by: By) -> State:
+    """Go back to an older version of a branch, as a decision. Returns the revision it makes.
+
+    The cover, the register, the guidance and the goal are those of then; steps recorded since stay, raw. A tile that
+    lacks what was recorded in its last step since is left out.
+
+    Raises:
+        RefError: no such event.
+        BranchError: it happened on another branch.
+        UndoError: nothing of that was changed since.
+    """
+    version, state = find_version(tx, session, at), state_of(tx, session, here)
+    if version.head != here.id:
+        name = head_of(tx, session, version.head).name
+        raise BranchError(f"v{version.seq} is a version of the branch {name}; switch to {name}, then restore it")
+    past, cover = version.state, version.state.cover
+    if cover and PastReading(tx, session, version.seq).log.step(session, past.tip) != tx.log.step(session, past.tip):
+        earlier, tile = tx.cover.cell(session, cover)
+        cover = earlier if tx.cover.tile_end(session, tile) == past.tip else cover
+    after = replace(state, cover=cover, notes=past.notes, intent=past.intent, guide=past.guide)
+    if after == state:
+        raise UndoError(f"nothing to restore: since v{version.seq} this branch has only new records")
+    happened = Happened("restored", {"to": version.seq}, (), by.decider, by.reason)
+    return advance(tx, session, here, state, after, happened)
+
+
+class PastReading(Reading):
+    """A session as it was after one of its events: the branches, plans and records of then.
+
+    Texts are those of today, so that what was redacted since is blank here too.
+    """
+
+    def __init__(self, tx: Reading, session: int, seq: int) -> None:
+        super().__init__(tx._query)
+        events = tx.forest.events(session, limit=seq)
+        self.forest, self.log = _PastForest(self._query, events), _PastLog(self._query, self.search, events)
+
+
+class _PastForest(ForestRows):
+    """Branches and plans after the last of some events."""
+
+    def __init__(self, query: Query, events: Sequence[EventRow]) -> None:
+        super().__init__(query)
+        self._seq, self._ends = len(events), {event.head: event.seq for event in events}
+        moves = [json.loads(event.json) for event in events if event.kind in ("moved", "renamed", "voided")]
+        self._names = {move.get("branch") or move["to"]: move["name"] for move in moves if "name" in move}
+
+    def heads(self, session: int) -> list[HeadRow]:
+        """The branches of then, with their names of then."""
+        heads = [head for head in super().heads(session) if head.id in {1, *self._ends}]
+        ends, names = self._ends, self._names
+        return [replace(each, name=names.get(each.id, MAIN), seq=ends.get(each.id, 0)) for each in heads]
+
+    def topics(self, session: int) -> list[TopicRow]:
+        """The topics of then. A topic and its oldest branch have one name."""
+        names = {head.topic: head.name for head in reversed(self.heads(session))}
+        return [TopicRow(*topic) for topic in sorted(names.items())]
+
+    def intents(self, session: int) -> list[EventRow]:
+        """Every plan, extraction, undo and redo up to then, in order."""
+        return [event for event in super().intents(session) if event.seq <= self._seq]
+
+
+class _PastLog(LogRows):
+    """The steps and records after the last of some events. Only the tips of then may have grown since."""
+
+    def __init__(self, query: Query, search: SearchRows, events: Sequence[EventRow]) -> None:
+        super().__init__(query, search)
+        made = [json.loads(event.json) for event in events if event.kind in ("recorded", "arrived")]
+        self._tips = set({event.head: event.state.tip for event in events}.values())
+        self._known = {(each["step"], k) for each in made for k in each.get("records", [each.get("record")])}
+
+    def records(self, session: int, numbers: Sequence[int], late: bool = False) -> list[StoredRecord]:
+        """The records of steps that were there then."""
+        return [each for each in super().records(session, numbers, late) if (each.step, each.k) in self._known]
+
+    def _read_step(self, session: int, row: tuple[Any, ...]) -> Step:
+        step = super()._read_step(session, row)
+        if step.n not in self._tips:
+            return step
+        shown = [each for late in (False, True) for each in LogRows.records(self, session, [step.n], late)]
+        later = [each for each in shown if each.at == step.n and (each.step, each.k) not in self._known]
+        raw = sum(count(self.text(each.entry)) for each in later)
+        return replace(step, raw=step.raw - raw, raw_upto=step.raw_upto - raw)
