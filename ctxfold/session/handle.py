@@ -49,11 +49,9 @@ class Handle:
         workspace: that of the last refresh, without the other branches: recording and folding need none of them.
     """
 
-    def __init__(
-        self, store: Store, session: int, branch: int, settings: FoldSettings = SETTINGS, version: int = 0
-    ) -> None:
+    def __init__(self, store: Store, session: int, branch: int, settings: FoldSettings = SETTINGS, at: int = 0) -> None:
         self.store, self.session, self.settings = store, session, settings
-        self._version = version  # the event after which it reads the session; 0 for now
+        self._at = at  # the event after which it reads the session; 0 for now
         self.branch: int = branch
         self.seen: int = 0
         self.noticed: int = 0
@@ -73,7 +71,7 @@ class Handle:
         """Open a snapshot of the store that has the session. Raises UnknownSession."""
         with self.store.reading() as tx:
             self.look(tx)
-            yield PastReading(tx, self.session, self._version) if self._version else tx
+            yield PastReading(tx, self.session, self._at) if self._at else tx
 
     def open_version(self, at: int | str) -> Handle:
         """Return a handle, for reading alone, on the branch of an event (12 or `v12`) as it was after it.

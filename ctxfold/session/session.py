@@ -384,7 +384,7 @@ class Session:
 
         Folds, to-do, decisions, refactorings and goal are those after the event `at`, 12 or `v12`; steps recorded since
         stay, raw, and so do the session's constraints. Raises RefError: no such event; BranchError: it happened on
-        another branch; UndoError: nothing but records came since.
+        another branch; UndoError: all of that is in force already.
         """
         with self._at.writing() as tx:
             restore_version(tx, self._at.session, self._at.place(tx).head, at, by)

@@ -228,7 +228,7 @@ class LogRows(_Tables):
         super().__init__(query)
         self._search = search
 
-    def _read_step(self, session: int, row: tuple[Any, ...]) -> Step:  # noqa: ARG002 - of the past, it is read
+    def _read_step(self, session: int, row: tuple[Any, ...]) -> Step:  # noqa: ARG002 - a past log reads it
         """The step of a row."""
         n, parent, lane, depth, is_open, *rest = row
         return Step(n, parent, lane, depth, bool(is_open), *rest)
