@@ -233,7 +233,7 @@ def undo(session: Session) -> Printout:
 def restore(session: Session, version: str) -> Printout:
     """Go back to an older version of a session's context, such as v12: as it was after event 12 of `ctxfold log`.
 
-    Folds, to-do, decisions and goal become those of then. What was recorded since stays, in full; `ctxfold undo` takes
+    Folds, to-do, decisions and goal become those of then. Steps recorded since stay, in full; `ctxfold undo` takes
     the return back, and `ctxfold context SESSION --at v12` only looks.
     """
     return _describe_event(session, "done", session.restore(version))

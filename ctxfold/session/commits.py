@@ -183,7 +183,7 @@ def void_decision(tx: Writing, session: int, here: HeadRow, by: Literal["undo", 
 def fit_cover(tx: Reading, session: int, past: State, tip: int) -> int:
     """Return the newest cell of an older cover that fits a path that ends with step `tip`.
 
-    Tiles that reach beyond the path are left out, and one that lacks what was recorded in its last step since.
+    Tiles that reach beyond the path are left out, and one that lacks newer records of its last step.
     """
     path, cover = dict(tx.log.path(session, tip)), past.cover
     while cover:
@@ -231,7 +231,7 @@ def restore_version(tx: Writing, session: int, here: HeadRow, at: int | str, by:
 class PastReading(Reading):
     """A session as it was after one of its events: the branches, plans and records of then.
 
-    Texts are those of today, so that what was redacted since is blank here too.
+    Texts are those of today, so that later redactions hold here too.
     """
 
     def __init__(self, tx: Reading, session: int, seq: int) -> None:

@@ -73,7 +73,7 @@ class Handle:
             self.look(tx)
             yield PastReading(tx, self.session, self._at) if self._at else tx
 
-    def open_version(self, at: int | str) -> Handle:
+    def make_past_handle(self, at: int | str) -> Handle:
         """Return a handle, for reading alone, on the branch of an event (12 or `v12`) as it was after it.
 
         Raises RefError: no such event.

@@ -412,7 +412,7 @@ class Session:
         the same from view to view, as the last fold left it, and is read from a provider's prompt cache. `at` is an
         event of the history, 12 or `v12`: the view after it, of its branch. Raises RefError: no such event.
         """
-        now = self._at if at is None else self._at.open_version(at)
+        now = self._at if at is None else self._at.make_past_handle(at)
         with now.reading() as tx:
             limit = self._limit(tx, budget, model)
             workspace = now.load_shown(tx, limit.tokens)
