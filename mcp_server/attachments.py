@@ -1,4 +1,6 @@
-"""The resources (view, blocks, steps, tree, to-do), the briefings `resume`, `fold`, `drop`, `handoff`; completion."""
+"""The resources (view, versions, blocks, steps, tree, to-do), the briefings `resume`, `fold`, `drop`, `handoff`, and
+completion.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,7 @@ from mcp.server.mcpserver.prompts.base import PromptArgument
 from mcp_types import Completion, CompletionArgument, CompletionContext, PromptReference, ResourceTemplateReference
 
 from ctxfold import Session
-from ctxfold.errors import InputError, RefError
+from ctxfold.errors import InputError
 from ctxfold.log import spans
 from ctxfold.prompts import prompt
 from ctxfold.text.words import counted
@@ -127,38 +129,41 @@ def serve_resources(server: MCPServer[Pools], pools: Pools) -> None:
         "sessions": list_sessions,
         "context": _make_reader(lambda opened: opened.view(budget=opened.budget, fill=True).text),
         "blocks": _make_reader(_format_blocks),
-        "steps": _read_step,
+        "steps": _make_part_reader(lambda opened, n: opened.recall(f"s{n}").text),
+        "versions": _make_part_reader(lambda opened, n: opened.view(fill=True, at=n).text),
         "tree": _make_reader(_format_tree),
         "todo": _make_reader(_format_todo),
     }
-    addresses = {"sessions": ROOT, "steps": f"{ROOT}/{{session}}/steps/{{n}}"}
+    addresses = {"sessions": ROOT} | {name: f"{ROOT}/{{session}}/{name}/{{n}}" for name in ("steps", "versions")}
     for name, read in readers.items():
         about, uri = read_description(f"resources/{name}"), addresses.get(name, f"{ROOT}/{{session}}/{name}")
         server.resource(uri, name=name, title=about.title, description=about.description, mime_type="text/plain")(read)
 
 
 def serve_completion(server: MCPServer[Pools], pools: Pools) -> None:
-    """Complete the arguments of templates and briefings: names of sessions, numbers of steps."""
+    """Complete the arguments of templates and briefings: names of sessions, numbers of steps and versions."""
 
-    async def complete(_: _Ref, argument: CompletionArgument, context: CompletionContext | None) -> Completion | None:
-        given = context.arguments if context and context.arguments else {}
-        return await _complete(pools.get(current_principal()), argument, given)
+    async def complete(ref: _Ref, argument: CompletionArgument, context: CompletionContext | None) -> Completion | None:
+        pool, given = pools.get(current_principal()), (context and context.arguments) or {}
+        match argument.name:
+            case "session":
+                values = [info.name for info in await pool.list()]
+            case "n" if "session" in given:
+                newest = await pool.use(given["session"], partial(_find_last, ref))
+                values = [str(n) for n in range(newest, 0, -1)]
+            case _:
+                return None
+        values = [value for value in values if value.startswith(argument.value)]
+        return Completion(values=values[:_MAX_COMPLETIONS], total=len(values), has_more=len(values) > _MAX_COMPLETIONS)
 
     register: Any = server.completion
     register()(complete)
 
 
-async def _complete(pool: SessionPool, argument: CompletionArgument, given: dict[str, str]) -> Completion | None:
-    """Complete an argument from its first letters and the arguments before it; None for an unknown argument."""
-    match argument.name:
-        case "session":
-            values = [info.name for info in await pool.list() if info.name.startswith(argument.value)]
-        case "n" if "session" in given:
-            tip = await pool.use(given["session"], lambda opened: opened.tip)
-            values = [str(n) for n in range(tip, 0, -1) if str(n).startswith(argument.value)]
-        case _:
-            return None
-    return Completion(values=values[:_MAX_COMPLETIONS], total=len(values), has_more=len(values) > _MAX_COMPLETIONS)
+def _find_last(ref: _Ref, opened: Session) -> int:
+    """The number of the newest version where a template names versions, else of the last step."""
+    is_version = isinstance(ref, ResourceTemplateReference) and ref.uri.endswith("/versions/{n}")
+    return sum(event.seq for event in opened.history(limit=1)) if is_version else opened.tip
 
 
 def _make_reader(read: Callable[[Session], str]) -> Callable[..., Awaitable[str]]:
@@ -168,10 +173,11 @@ def _make_reader(read: Callable[[Session], str]) -> Callable[..., Awaitable[str]
     return read_session
 
 
-async def _read_step(session: str, n: str, ctx: Context[Pools, Any]) -> str:
-    if not n.isdecimal():
-        raise RefError("a step is a number, such as 12")
-    return await get_pool(ctx).use(session, lambda opened: opened.recall(f"s{int(n)}").text)
+def _make_part_reader(read: Callable[[Session, str], str]) -> Callable[..., Awaitable[str]]:
+    async def read_part(session: str, n: str, ctx: Context[Pools, Any]) -> str:
+        return await get_pool(ctx).use(session, lambda opened: read(opened, n))
+
+    return read_part
 
 
 def _format_todo(opened: Session) -> str:

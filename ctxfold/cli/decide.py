@@ -1,4 +1,6 @@
-"""The commands that change a session's view: fold, todo, extract, refactor, branch, switch, undo, redo."""
+"""The commands that change a session's view: fold, todo, extract, refactor, branch, switch, undo, redo,
+restore.
+"""
 
 from __future__ import annotations
 
@@ -228,8 +230,19 @@ def undo(session: Session) -> Printout:
     return _describe_event(session, "undone", session.undo())
 
 
+@session_command
+@click.argument("version", metavar="VERSION")
+def restore(session: Session, version: str) -> Printout:
+    """Go back to an older version of a session's context, such as v12: as it was after event 12 of `ctxfold log`.
+
+    Folds, to-do, decisions and goal become those of then. Steps recorded since stay, in full; `ctxfold undo` takes
+    the return back, and `ctxfold context SESSION --at v12` only looks.
+    """
+    return _describe_event(session, "done", session.restore(version))
+
+
 def _describe_event(session: Session, done: str, event: Event) -> Printout:
-    """The decision that was undone or redone, and where the session is now."""
+    """The decision that was undone, redone or made, and where the session is now."""
     notes = []
     if event.kind == "moved" and not event.holds:
         way_back = f"ctxfold switch {session.name} {event.branch}"

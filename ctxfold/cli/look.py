@@ -1,7 +1,8 @@
-"""The commands that show a session: context, log, tree, recall."""
+"""The commands that show a session: context, diff, log, tree, recall."""
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -23,16 +24,32 @@ _SHOWN = ("text", "messages", "stable", "tokens", "refs", "budget", "unfolded")
 
 @session_command
 @budget_option
-def context(session: Session, budget: int) -> Printout:
+@click.option("--at", metavar="VERSION", help="As it was after an event of `ctxfold log`, such as v12.")
+def context(session: Session, budget: int, at: str | None) -> Printout:
     """Print a session's context as a model would read it.
 
     The view never takes more than its budget: longer text is shortened and carries a ref to the whole. Looking changes
     nothing.
     """
-    view = session.view(budget, fill=True)
+    view = session.view(budget, fill=True, at=at)
     value = {name: getattr(view, name) for name in _SHOWN}
     cost = f"tokens: view {view.tokens:,} of {view.budget:,}, raw {view.unfolded:,}"
     return Printout(value, text=f"{view.text}\n", notes=[cost] if is_terminal() else [])
+
+
+@session_command
+@click.argument("before", metavar="VERSION")
+@click.argument("after", metavar="[VERSION]", required=False)
+@budget_option
+def diff(session: Session, before: str, after: str | None, budget: int) -> Printout:
+    """Show how a session's context differs between two versions, such as v12 and v20, or between one and now.
+
+    v12 is the context after event 12 of `ctxfold log`. Lines that went begin with -, lines that came with +.
+    """
+    old, new = (session.view(budget, at=at).text.split("\n") for at in (before, after))
+    lines = list(difflib.unified_diff(old, new, before, after or "now", lineterm=""))
+    notes = [] if lines else [f"{session.name} reads the same at {before} and {after or 'now'}"]
+    return Printout({"before": before, "after": after or "now", "lines": lines}, lines, notes=notes)
 
 
 _limit = click.IntRange(min=1)

@@ -13,7 +13,7 @@ from ctxfold.errors import BranchError, InputError, SessionNameError
 from ctxfold.log import Step, spans
 from ctxfold.log.lines import AI, Line, text_of
 from ctxfold.select.choose import find_excerpts
-from ctxfold.session.commits import GENESIS, Happened, advance, rename_branch, state_of
+from ctxfold.session.commits import GENESIS, Happened, advance, fit_cover, rename_branch, state_of
 from ctxfold.session.load import lines_at, load_tiles
 from ctxfold.store.rows import Reading, Writing
 from ctxfold.store.tables import HeadRow, Path, State, StoredRecord, TopicRow
@@ -21,8 +21,6 @@ from ctxfold.text.words import rank_alike
 from ctxfold.tokens import count, head
 from ctxfold.workspace import Action, BranchSummary, By, Elsewhere, ForestView, Turn
 
-MAIN = "main"
-"""The name of a session's first branch and of its topic."""
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 
 Wish = Literal["auto", "continue", "create", "switch", "new_topic", "rename"]
@@ -160,7 +158,7 @@ def truncate(tx: Reading, session: int, current: HeadRow, at: int | None) -> tup
     for branch in (current, *(other for other in tx.forest.heads(session) if other.id != current.id)):
         state = state_of(tx, session, branch)
         if step is not None and step.depth <= dict(tx.log.path(session, state.tip)).get(step.lane, 0):
-            cover = _find_cover(tx, session, state.cover, step.depth)
+            cover = fit_cover(tx, session, state, at)
             intent, guide = (_find_event(tx, session, newest, step.depth) for newest in (state.intent, state.guide))
             return branch, replace(state, tip=at, cover=cover, intent=intent, guide=guide)
     last = tx.log.last_step(session)
@@ -176,17 +174,6 @@ def _find_event(tx: Reading, session: int, newest: int, depth: int) -> int:
             break
         newest = int(json.loads(event.json)["was"])
     return newest
-
-
-def _find_cover(tx: Reading, session: int, cover: int, depth: int) -> int:
-    """The newest cell of a cover with a tile that ends by a depth of the path."""
-    while cover:
-        row = tx.cover.cell(session, cover)
-        last = tx.log.step(session, tx.cover.tile_end(session, row[1]) or 0)
-        if last is None or last.depth <= depth:
-            break
-        cover = row[0]
-    return cover
 
 
 def rank_branches(forest: ForestView, message: str) -> tuple[RankedBranch, ...]:

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache, wraps
@@ -20,14 +20,15 @@ from ctxfold.log import RecordRef
 from ctxfold.log.lines import followed
 from ctxfold.messages import Result
 from ctxfold.session.branches import OtherBranches
-from ctxfold.session.commits import GENESIS, head_of, state_of
+from ctxfold.session.commits import GENESIS, PastReading, find_version, head_of, state_of
 from ctxfold.session.load import REACH, count_reach, count_waiting, load
-from ctxfold.session.record import Branch, NewRecord, Taken, arrive, is_on_path, record
+from ctxfold.session.record import Branch, NewRecord, Taken, arrive, is_on_path, read_calls, record
 from ctxfold.session.register import load_guidance_at, load_intent, make_adapter
 from ctxfold.store.rows import Reading, Writing
 from ctxfold.store.sqlite import Store
 from ctxfold.store.tables import HeadRow, State
 from ctxfold.tokens import DEFAULT_BUDGET
+from ctxfold.view.native import LoggedCall
 from ctxfold.workspace import HEADER, Block, ForestView, Intent, RawStep, Workspace
 
 _REACH = 4
@@ -48,8 +49,9 @@ class Handle:
         workspace: that of the last refresh, without the other branches: recording and folding need none of them.
     """
 
-    def __init__(self, store: Store, session: int, branch: int, settings: FoldSettings = SETTINGS) -> None:
+    def __init__(self, store: Store, session: int, branch: int, settings: FoldSettings = SETTINGS, at: int = 0) -> None:
         self.store, self.session, self.settings = store, session, settings
+        self._at = at  # the event after which it reads the session; 0 for now
         self.branch: int = branch
         self.seen: int = 0
         self.noticed: int = 0
@@ -69,7 +71,16 @@ class Handle:
         """Open a snapshot of the store that has the session. Raises UnknownSession."""
         with self.store.reading() as tx:
             self.look(tx)
-            yield tx
+            yield PastReading(tx, self.session, self._at) if self._at else tx
+
+    def make_past_handle(self, at: int | str) -> Handle:
+        """Return a handle, for reading alone, on the branch of an event (12 or `v12`) as it was after it.
+
+        Raises RefError: no such event.
+        """
+        with self.reading() as tx:
+            version = find_version(tx, self.session, at)
+        return Handle(self.store, self.session, version.head, self.settings, version.seq)
 
     @contextmanager
     def writing(self) -> Iterator[Writing]:
@@ -96,6 +107,11 @@ class Handle:
         workspace = self.load_whole(tx, reach)
         self.seen = (self._state or GENESIS).tip
         return workspace
+
+    def read_calls(self, steps: Sequence[int]) -> Mapping[int, Sequence[LoggedCall]]:
+        """Return the calls of steps, for a view in its native form."""
+        with self.reading() as tx:
+            return read_calls(tx, self.session, steps)
 
     def forest(self, tx: Reading) -> ForestView:
         """Return the forest as a decider is shown it."""

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from ctxfold.config import FoldSettings, default_store
 from ctxfold.errors import InputError, UnknownSession
-from ctxfold.session.branches import MAIN, check_name
+from ctxfold.session.branches import check_name
+from ctxfold.session.commits import MAIN
 from ctxfold.session.decide import set_goal
 from ctxfold.session.handle import Handle
 from ctxfold.store import is_there, open_store

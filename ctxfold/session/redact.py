@@ -13,8 +13,7 @@ from ctxfold.errors import InputError, RefError
 from ctxfold.log import Address, BlockRef, RangeRef, Record, RecordRef, StretchRef, parse_ref
 from ctxfold.log.json import parse
 from ctxfold.log.lines import Line, blobs, lines_of
-from ctxfold.session.branches import MAIN
-from ctxfold.session.commits import GENESIS, NAMES, Happened, advance, dump_payload, head_of, state_of
+from ctxfold.session.commits import GENESIS, MAIN, NAMES, Happened, advance, dump_payload, head_of, state_of
 from ctxfold.session.load import dump_lines, load_lines
 from ctxfold.session.recall import find_leaves
 from ctxfold.session.transfer import dump_session, store_session

@@ -15,7 +15,7 @@ from ctxfold.log import Origin, RecordRef, Ref, StepRef, parse_ref, parse_step
 from ctxfold.messages import Message
 from ctxfold.session import decide, record
 from ctxfold.session.branches import Move, Topic, Wish, read_tree
-from ctxfold.session.commits import head_of, void_decision
+from ctxfold.session.commits import head_of, restore_version, void_decision
 from ctxfold.session.decide import RefactorWanted, Selections
 from ctxfold.session.handle import Handle, check, check_methods
 from ctxfold.session.memory import consolidate, fill_view, fold_steps, put_memory
@@ -29,7 +29,6 @@ from ctxfold.session.telling import Event, describe_event, read_history
 from ctxfold.session.tools import SessionTool, make_tools
 from ctxfold.store.rows import Reading
 from ctxfold.tokens import Budget
-from ctxfold.view.native import LoggedCall
 from ctxfold.view.render import View, render
 from ctxfold.workspace import By, Extraction, Intent, Memory, Tile, Workspace
 
@@ -386,6 +385,18 @@ class Session:
         """Void the last undo. Returns the decision that holds again. Raises UndoError: nothing was undone."""
         return self._void_decision("redo")
 
+    def restore(self, at: int | str, by: By = _HOST) -> Event:
+        """Go back to an older version of this branch, as one decision that `undo` takes back. Returns it.
+
+        Folds, to-do, decisions, refactorings and goal are those after the event `at`, 12 or `v12`; steps recorded since
+        stay, raw, and so do the session's constraints. Raises RefError: no such event; BranchError: it happened on
+        another branch; UndoError: all of that is in force already.
+        """
+        with self._at.writing() as tx:
+            restore_version(tx, self._at.session, self._at.place(tx).head, at, by)
+            self._at.forget()
+            return read_history(tx, self._at.session, 1)[0]
+
     def _void_decision(self, by: Literal["undo", "redo"]) -> Event:
         with self._at.writing() as tx:
             head, event = void_decision(tx, self._at.session, self._at.place(tx).head, by)
@@ -398,18 +409,22 @@ class Session:
             place = self._at.place(tx)
             self._at.take_decision(put_refused(tx, place, what, replies), place.workspace)
 
-    def view(self, budget: int | None = None, model: str | None = None, fill: bool = False) -> View:
+    def view(
+        self, budget: int | None = None, model: str | None = None, fill: bool = False, at: int | str | None = None
+    ) -> View:
         """Render the context, never above the budget, which is at least `ctxfold.tokens.MIN_BUDGET` o200k tokens.
 
         With `fill`, the past is chosen anew from the log, so that the view takes all of its budget; without, it stays
-        the same from view to view, as the last fold left it, and is read from a provider's prompt cache.
+        the same from view to view, as the last fold left it, and is read from a provider's prompt cache. `at` is an
+        event of the history, 12 or `v12`: the view after it, of its branch. Raises RefError: no such event.
         """
-        with self._at.reading() as tx:
+        now = self._at if at is None else self._at.make_past_handle(at)
+        with now.reading() as tx:
             limit = self._limit(tx, budget, model)
-            workspace = self._at.load_shown(tx, limit.tokens)
+            workspace = now.load_shown(tx, limit.tokens)
             if fill:
-                return fill_view(tx, self._at, workspace, limit, self._read_calls)
-        return render(workspace, limit, self._read_calls)
+                return fill_view(tx, now, workspace, limit, now.read_calls)
+        return render(workspace, limit, now.read_calls)
 
     @overload
     def recall(self, ref: str | Ref, *, reading: bool = False) -> Recalled: ...
@@ -485,10 +500,6 @@ class Session:
     def close(self) -> None:
         """Close the store. Closing twice is harmless."""
         self._at.store.close()
-
-    def _read_calls(self, steps: Sequence[int]) -> Mapping[int, Sequence[LoggedCall]]:
-        with self._at.reading() as tx:
-            return record.read_calls(tx, self._at.session, steps)
 
     def _limit(self, tx: Reading, budget: int | None, model: str | None) -> Budget:
         return Budget.of(self._at.budget(tx)) if budget is None else Budget.of(budget, model)

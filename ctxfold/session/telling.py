@@ -78,6 +78,7 @@ _ABOUT = {
     "folded": "the fold{of_steps} into b{tile}",
     "moved": "the move to {name}",
     "renamed": "the renaming of {was_name} to {name}",
+    "restored": "the return to v{to}",
     "refactored": "the refactoring {operator}{of_steps}",
     "noted": "{slot}: {text}",
     "read": "the plan stays as it is",

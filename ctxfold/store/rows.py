@@ -228,20 +228,25 @@ class LogRows(_Tables):
         super().__init__(query)
         self._search = search
 
+    def _read_step(self, session: int, row: tuple[Any, ...]) -> Step:  # noqa: ARG002 - a past log reads it
+        """The step of a row."""
+        n, parent, lane, depth, is_open, *rest = row
+        return Step(n, parent, lane, depth, bool(is_open), *rest)
+
     def step(self, session: int, n: int) -> Step | None:
         """One step."""
         row = self._first(STEP, "step", session=session, n=n)
-        return _step(row) if row else None
+        return self._read_step(session, row) if row else None
 
     def steps(self, session: int, numbers: Sequence[int] | None = None) -> list[Step]:
         """Steps by number, or all, in the order of their numbers. Raises CorruptStore: one of them is missing."""
         if numbers is None:
-            return [_step(row) for row in self._find(STEP, "step", "ORDER BY n", session=session)]
+            return [self._read_step(session, row) for row in self._find(STEP, "step", "ORDER BY n", session=session)]
         sql = f"SELECT {STEP} FROM step WHERE session = :session AND n IN ({{}}) ORDER BY n"
         rows = self._among(sql, sorted(set(numbers)), session=session)
         if len(rows) != len(set(numbers)):
             raise damaged("the list of steps of this store")
-        return [_step(row) for row in rows]
+        return [self._read_step(session, row) for row in rows]
 
     def write_step(self, session: int, step: Step) -> None:
         """Write a step that is new, was filled, or has more records."""
@@ -268,7 +273,7 @@ class LogRows(_Tables):
             if depth >= low:
                 ends = {"low": max(low, steps[-1].depth + 1 if steps else low), "high": min(depth, high)}
                 rows = self._query(f"{sql} ORDER BY depth", session=session, lane=lane, **ends)
-                steps += map(_step, rows)
+                steps += [self._read_step(session, row) for row in rows]
         if [step.depth for step in steps] != list(range(low, min(high, path[0][1] if path else 0) + 1)):
             raise damaged("a path of this store")
         return steps
@@ -351,12 +356,6 @@ class LogRows(_Tables):
             idempotency=idempotency,
         )  # fmt: skip
         self._search.add(made, record.text)
-
-
-def _step(row: tuple[Any, ...]) -> Step:
-    """The step of a row."""
-    n, parent, lane, depth, is_open, *rest = row
-    return Step(n, parent, lane, depth, bool(is_open), *rest)
 
 
 class SessionsRows(_Tables):

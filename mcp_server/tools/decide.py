@@ -214,15 +214,16 @@ _LIKE = 5
 """Branches that an answer names as like the message."""
 
 
-async def undo(session: str, ctx: Context[Pools], redo: bool = False) -> CallToolResult:
-    """Undo the newest decision, or redo it."""
+async def undo(session: str, ctx: Context[Pools], redo: bool = False, to: str = "") -> CallToolResult:
+    """Undo the newest decision, redo it, or go back to an older version."""
+    if redo and to:
+        raise InputError("redo takes back the last undo, to goes back to a version: leave one of them out")
 
     def work(opened: Session) -> CallToolResult:
-        event = opened.redo() if redo else opened.undo()
+        event = opened.restore(to) if to else opened.redo() if redo else opened.undo()
         has_made_branch = event.kind == "moved" and not redo
         return format_facts(
-            undone="" if redo else event.about,
-            redone=event.about if redo else "",
+            **{"done" if to else "redone" if redo else "undone": event.about},
             now_on=opened.branch_name,
             tip=format_tip(opened.tip),
             stays=f"{event.branch} with what was recorded on it" if has_made_branch else "",

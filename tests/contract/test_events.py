@@ -7,7 +7,7 @@ import pytest
 
 import ctxfold
 from ctxfold import Session
-from ctxfold.errors import CtxfoldError, ImportFault, InputError
+from ctxfold.errors import CtxfoldError, ImportFault, InputError, RefError
 from tests.support.sessions import (
     WIDE,
     add_json,
@@ -207,3 +207,67 @@ def test_the_folds_of_a_long_session_do_not_copy_it(database: Path) -> None:
     assert grown < 100 * 6_000, f"{grown // 100} bytes a fold"
     with Session.open("trip", store=str(database)) as session:
         assert session.view(WIDE).tokens > 0
+
+
+def test_every_version_reads_as_it_did_whatever_came_later(database: Path, tmp_path: Path) -> None:
+    kept: dict[int, tuple[str, object]] = {}
+    with Session.open("trip", goal="Plan three days in Lisbon", store=str(database)) as session:
+        for change in changes_of_all_kinds(session):
+            change()
+            shown = session.view(2_000)
+            kept[session.history(1)[0].seq] = shown.text, shown.as_anthropic()
+        log = len(events(session))
+        assert len({text for text, _ in kept.values()}) > 10
+        for seq, (text, native) in kept.items():
+            shown = session.view(2_000, at=seq)
+            assert (shown.text, shown.as_anthropic()) == (text, native), seq
+            assert session.view(2_000, at=f"v{seq}", fill=True).tokens <= 2_000
+        assert len(events(session)) == log
+        assert session.view(2_000).text == text
+    with Session.open("trip", store=str(copy_session(database, tmp_path))) as copy:
+        assert [copy.view(2_000, at=seq).text for seq in kept] == [text for text, _ in kept.values()]
+
+
+def changes_of_all_kinds(session: Session) -> list[Callable[[], object]]:
+    """What changes a view: records, late results, a register for all branches, folds, refactorings, moves, names, undo."""
+    calls = [{"name": "slow", "args": {}, "id": "w"}]
+    return [
+        lambda: session.record_turn("No flights, please."),
+        lambda: session.record_step("Ask.", calls),
+        lambda: session.plan(todo=["book a room"], constraints=["no flights"]),
+        lambda: add_steps(session, 3),
+        lambda: session.fold("Two pages.", 2, 3),
+        lambda: session.record_result(1, "w", "LATE-ANSWER " * 40),
+        lambda: session.extract(selections=[{"ref": "s2.3:1-1"}]),
+        lambda: session.branch("create", at=3, to="other"),
+        lambda: session.plan(todo=["only here"], constraints=["no hostels"]),
+        lambda: add_step(session, 20),
+        lambda: session.branch("rename", to="second"),
+        session.undo,
+        lambda: session.branch("new_topic", to="food"),
+        lambda: session.record_turn("And dinner?"),
+        lambda: session.branch("switch", to="main"),
+        lambda: session.refactor("cognitive_boosting", "Ask for the price first."),
+        lambda: session.consolidate(600),
+        lambda: session.restore(5),
+        session.undo,
+        lambda: session.record_reply("Done."),
+    ]
+
+
+def test_an_older_version_has_no_text_that_was_redacted_since(session: Session) -> None:
+    session.record_turn("The code is 4417-AB.")
+    session.record_reply("Noted.")
+    session.redact("4417-AB")
+    shown = session.view(at=2).text
+    assert "4417" not in shown
+    assert "The code is *******." in shown
+    assert "Noted." not in shown
+
+
+@pytest.mark.parametrize("at", [0, 99, -1, "v0", "v99", "12.5", "s1", "", "v" + "9" * 40])
+def test_a_version_that_is_not_there_is_refused_naming_the_log(session: Session, at: int | str) -> None:
+    add_steps(session, 2)
+    for ask in (lambda: session.view(at=at), lambda: session.restore(at)):
+        with pytest.raises(RefError, match=one_line("ctxfold log", "v3")):
+            ask()

@@ -6,7 +6,18 @@ import pytest
 
 from ctxfold import Session
 from ctxfold.errors import BranchError, RefError, SessionNameError, UndoError
-from tests.support.sessions import WIDE, add_step, add_steps, cover, decisions, one_line, path, settled, texts
+from tests.support.sessions import (
+    WIDE,
+    add_step,
+    add_steps,
+    copy_session,
+    cover,
+    decisions,
+    one_line,
+    path,
+    settled,
+    texts,
+)
 
 
 def test_undo_and_redo_survive_a_restart(database: Path) -> None:
@@ -188,3 +199,74 @@ def test_a_long_walk_back_and_forth_ends_where_it_began(session: Session) -> Non
         assert settled(session) == expected
     assert len(decisions(session)) >= 60
     assert session.view(WIDE).text == stops[-1]
+
+
+def test_restore_goes_back_as_one_decision_and_keeps_every_record(database: Path, tmp_path: Path) -> None:
+    with Session.open("trip", goal="Lisbon", store=str(database)) as session:
+        add_steps(session, 4)
+        session.plan(todo=["book"], constraints=["no flights"])
+        session.fold("One.", 1, 2)
+        version = session.history(1)[0].seq
+        session.plan(todo=[{"id": "t1", "state": "done"}, "pay"], constraints=["no hostels"], goal="Porto")
+        session.fold("All.", 1, 4)
+        add_steps(session, 2, first=5)
+        before = settled(session)
+        event = session.restore(f"v{version}")
+        assert (event.kind, session.history(1)[0].seq) == ("restored", event.seq)
+        after = settled(session)
+        assert cover(session) == [(1, 2), (3,), (4,), (5,), (6,)]
+        assert [(item.text, item.state) for item in session.intent.items] == [("book", "open")]
+        assert [each.text for each in session.intent.binding] == [
+            "no flights",
+            "no hostels",
+        ]  # the session's, not a version's
+        assert session.goal == "Lisbon"
+        assert "END-6" in after
+        with pytest.raises(UndoError):
+            session.restore(version)
+    with Session.open("trip", store=str(copy_session(database, tmp_path))) as copy:
+        copy.undo()
+        assert (settled(copy), copy.goal) == (before, "Porto")
+        copy.redo()
+        assert (settled(copy), copy.goal) == (after, "Lisbon")
+        copy.undo()
+        assert copy.undo().kind == "folded"
+
+
+def test_restore_on_another_branch_is_refused_naming_switch(session: Session) -> None:
+    add_steps(session, 3)
+    session.fold("One.", 1, 2)
+    session.branch("create", at=3, to="other")
+    shown = settled(session)
+    with pytest.raises(BranchError, match=one_line("switch to main")):
+        session.restore(4)
+    assert settled(session) == shown
+
+
+@pytest.mark.parametrize("way", ["redo", "restore"])
+def test_no_way_back_to_a_fold_hides_what_was_recorded_in_its_steps_since(session: Session, way: str) -> None:
+    add_steps(session, 1)
+    session.record_turn("First words.")
+    session.fold("Folded.", 1, 2)
+    version = session.history(1)[0].seq
+    session.undo()
+    session.record_turn("No planes, ever.")
+    if way == "redo":
+        session.redo()
+    else:
+        with pytest.raises(UndoError):
+            session.restore(version)
+    assert "No planes, ever." in settled(session)
+
+
+def test_undo_on_a_fork_leaves_out_tiles_that_reach_beyond_it(database: Path) -> None:
+    with Session.open("trip", store=str(database)) as first:
+        add_steps(first, 6)
+        first.fold("One.", 1, 2)
+        first.fold("Two.", 5, 6)
+        first.fold("All.", 1, 6)
+        first.branch("create", at=3, to="other")
+        with Session.open("trip", store=str(database)) as second:
+            first.undo()
+            second.undo()
+            assert cover(second) == [(1, 2), (3,)]

@@ -51,13 +51,31 @@ async def test_a_session_is_read_by_address(connect: Connect) -> None:
         assert await read(client, f"{ROOT}/paris-trip/tree") == "main / main · s3 · current"
 
 
-@pytest.mark.parametrize("path", ["no-such/context", "paris-trip/steps/99", "..%2Fetc/context", "a%00b/tree"])
+@pytest.mark.parametrize(
+    "path", ["no-such/context", "paris-trip/steps/99", "paris-trip/versions/99", "..%2Fetc/context", "a%00b/tree"]
+)
 async def test_an_address_with_nothing_behind_it_is_not_found(connect: Connect, path: str) -> None:
     async with connect() as client:
         await filled(client)
         with pytest.raises(MCPError) as missing:
             await client.read_resource(f"{ROOT}/{path}")
         assert missing.value.error.code == -32602
+
+
+async def test_older_versions_are_read_completed_and_gone_back_to(connect: Connect) -> None:
+    template = ResourceTemplateReference(uri=f"{ROOT}/{{session}}/versions/{{n}}")
+    async with connect() as client:
+        await filled(client)
+        done = await client.complete(template, {"name": "n", "value": ""}, {"session": "paris-trip"})
+        newest = int(done.completion.values[0])
+        old = await read(client, f"{ROOT}/paris-trip/versions/{newest - 1}")
+        assert "TGV 9713\r\n49 EUR" in old
+        assert await read(client, f"{ROOT}/paris-trip/versions/v{newest}") != old
+        back = await client.call_tool("undo", {"session": "paris-trip", "to": f"v{newest - 1}"})
+        assert not back.is_error
+        assert await read(client, f"{ROOT}/paris-trip/context") == old
+        both = await client.call_tool("undo", {"session": "paris-trip", "to": "v1", "redo": True})
+        assert both.is_error
 
 
 async def test_names_of_sessions_and_numbers_of_steps_are_completed(connect: Connect) -> None:

@@ -45,6 +45,7 @@ class Driver:
     pending: list[Pending] = field(default_factory=list)
     sealed: set[int] = field(default_factory=set)
     left: dict[str, str] = field(default_factory=dict)
+    kept: dict[int, list[str]] = field(default_factory=dict)
     stood_on: str = ""
     last: int = 0
     made: int = 0
@@ -53,6 +54,7 @@ class Driver:
         self.session = Session.open("trip", goal=self.goal, store=self.store)
         self.paths[self.session.branch_name] = []
         self.open_step[self.session.branch_name] = None
+        self.keep()
 
     @property
     def branch(self) -> str:
@@ -76,12 +78,15 @@ class Driver:
         self.check_step(step)
 
     def _appending(self, record: Callable[[], int]) -> int:
-        """Record, and check that recording folded nothing and left every settled byte before it unchanged."""
+        """Record, and check that recording folded nothing and left every settled byte before it unchanged.
+
+        Words of the user for an open step that was folded stand before its summary.
+        """
         before, tiles = stable(self.session), cover(self.session)
         step = record()
         assert cover(self.session)[: len(tiles)] == tiles, "recording changed the cover"
         after = stable(self.session)
-        assert after.startswith(before), (
+        assert after.startswith(before) or self.open_step[self.branch] in self.sealed, (
             f"recording changed bytes before it: {before[len(common_prefix(before, after)) :][:80]!r}"
         )
         return step
@@ -264,6 +269,25 @@ class Driver:
         """The last undo voided, if there is one."""
         self.quietly(self.session.redo)
 
+    def plan(self, items: list[str], constraint: str) -> None:
+        """A plan of any words."""
+        self.session.plan(todo=items, constraints=[constraint] * bool(constraint))
+
+    def extract(self, need: str) -> None:
+        """An extraction of what any words need."""
+        self.session.extract(need)
+
+    def restore(self, which: int) -> None:
+        """Back to any version: as it was then, with what was recorded since in full, or refused with nothing changed."""
+        versions = sorted(self.kept)
+        before, log = self.session.view(WIDE).text, len(events(self.session))
+        try:
+            self.session.restore(versions[which % len(versions)])
+        except (BranchError, UndoError):
+            self.unchanged(before, log)
+        else:
+            self.undo_restores(before, self.session.view(WIDE).text)
+
     def quietly(self, walk: Callable[[], object]) -> None:
         """Undo or redo: it works or there is nothing to do, and either way the records stay."""
         before, log = self.session.view(WIDE).text, len(events(self.session))
@@ -320,6 +344,21 @@ class Driver:
         assert self.session.tip == (tiled[-1] if tiled else 0)
         self.check_other_branches()
         self.check_fresh()
+        self.keep()
+
+    def keep(self) -> None:
+        """Keep what this version shows."""
+        newest = self.session.history(1)[0]
+        if newest.branch == self.branch:
+            self.kept.setdefault(newest.seq, [self.session.view(budget).text for budget in BUDGETS])
+
+    def check_versions(self, session: Session) -> None:
+        """Every version shows the bytes that it showed, and looking commits nothing."""
+        for seq, shown in self.kept.items():
+            for budget, text in zip(BUDGETS, shown, strict=True):
+                now = session.view(budget, at=f"v{seq}").text
+                assert now == text, f"v{seq} at {budget} differs at {now[len(common_prefix(now, text)) :][:80]!r}"
+        assert len(events(session)) == len(events(self.session))
 
     def check_other_branches(self) -> None:
         """Coming back to a branch, every byte it showed when it was left still stands: nothing recorded elsewhere reached into it."""
@@ -349,6 +388,7 @@ class Driver:
 
     def check_all(self) -> None:
         """Lossless for every step there ever was, and each branch tiled."""
+        self.check_versions(self.session)
         for step in self.log:
             self.check_step(step)
         for name in sorted(self.paths):
@@ -371,6 +411,8 @@ class Driver:
         self.session.close()
 
 
+BUDGETS = (WIDE, 600, MIN_BUDGET)
+"""What each version is kept at."""
 WORDS = "copper delta ember falcon harbor island 42 3.50 W1001 BK-77 river room view night".split()
 
 
@@ -424,6 +466,9 @@ def random_run(driver: Driver, seed: int, operations: int) -> None:
         "create": (2, lambda: driver.create(maybe(30))),
         "switch": (2, lambda: driver.switch(chance.randrange(9))),
         "topic": (1, driver.topic),
+        "plan": (2, lambda: driver.plan([said()[:90] or "go on"], chance.choice(["", "No flights."]))),
+        "extract": (1, lambda: driver.extract(" ".join(chance.choices(WORDS, k=4)))),
+        "restore": (2, lambda: driver.restore(chance.randrange(30))),
         "look": (4, lambda: driver.look(chance.choice([256, 257, 300, 500, 1_000, 4_000]))),
         "search": (1, lambda: driver.search(text()[:200])),
         "reopen": (1, driver.reopen),

@@ -56,6 +56,22 @@ def test_the_context_is_what_the_model_reads_and_stays_within_its_budget(run: Ru
         assert json.loads(small.out)["text"] == session.view(256).text
 
 
+def test_an_older_version_is_shown_compared_and_gone_back_to(run: Run, paris: str) -> None:
+    with Session.open(paris) as session:
+        old, version = session.view(8_000, fill=True).text, f"v{session.history(1)[0].seq}"
+        session.fold("Breakfast is at eight.", 1, 2)
+    assert run("context", paris, "--at", version).out == f"{old}\n"
+    changed = run("diff", paris, version).out.splitlines()
+    assert changed[:2] == [f"--- {version}", "+++ now"]
+    assert any(line.startswith("+s1-s2 ") and "Breakfast is at eight." in line for line in changed)
+    assert json.loads(run("diff", paris, version, "--json").out)["lines"] == changed
+    same = run("diff", paris, version, version)
+    assert (same.code, same.out) == (0, "")
+    back = run("restore", paris, version)
+    assert (back.code, run("context", paris).out) == (0, f"{old}\n")
+    failed(run("diff", paris, version, "v999"), 2, "ctxfold log")
+
+
 def test_a_ref_gives_the_exact_bytes_and_nothing_else(run: Run) -> None:
     text = "first\r\n\x00second\u2028\tJoël\n\n"
     with Session.open("raw") as session:
