@@ -47,7 +47,7 @@ class Sources:
 
     def of(self, step: int) -> list[EntrySource]:
         """Return the records of a step in order."""
-        return [self._source(record) for record in self.tx.log.records(self.session, [step])] if step else []
+        return [self.read(record) for record in self.tx.log.records(self.session, [step])] if step else []
 
     def quoting(self, text: str) -> EntrySource | None:
         """Return a record that holds a text: one of the user before a result, a result before any other."""
@@ -60,7 +60,7 @@ class Sources:
         ]
         order = {"user": 0, "result": 1}
         best = min(holding, key=lambda record: (order.get(record.kind, 2), record.id), default=None)
-        return None if best is None else self._source(best)
+        return None if best is None else self.read(best)
 
     def find(self, queries: Sequence[str], most: int) -> list[EntrySource]:
         """Return the newest results, notes and calls with text that hold words of a query, twice `most` in all."""
@@ -72,10 +72,11 @@ class Sources:
                 if record.kind in ("result", "call", "note"):
                     rows[record.id] = record
         newest = sorted(rows.values(), key=lambda record: -record.id)[: 2 * most]
-        sources = [self._source(record) for record in newest]
+        sources = [self.read(record) for record in newest]
         return [source for source in sources if source.kind != "call" or _LINE_END in source.text]
 
-    def _source(self, record: StoredRecord) -> EntrySource:
+    def read(self, record: StoredRecord) -> EntrySource:
+        """Return a record with its text."""
         text = self.tx.log.text(record.entry)
         return EntrySource(record.step, record.k, record.kind, text, record.origin in ("tool", "page"))
 
@@ -108,7 +109,7 @@ def read_evidence(tx: Reading, place: Branch, steps: Sequence[int]) -> LogEviden
     """Return the texts that a summary of steps may take values from, and the steps that it may refer to.
 
     The texts are the steps' records, exact and as read, with their times; the goal, the user's words, the register's
-    ids. Without steps, the whole path is read.
+    ids, the tools. Without steps, the whole path is read.
     """
     workspace, session, tip, texts = place.workspace, place.session, place.state.tip, list[str]()
     if not steps and tip:
@@ -123,7 +124,7 @@ def read_evidence(tx: Reading, place: Branch, steps: Sequence[int]) -> LogEviden
     texts += [str(datetime.fromtimestamp(step.time, UTC)) for step in tx.log.steps(session, steps)]
     texts += [line.text for line in (*workspace.words, *(line for block in workspace.blocks for line in block.said))]
     intent = workspace.intent
-    texts += workspace.goals
+    texts += [*workspace.goals, tx.cover.newest_note(session, "tools")]
     texts += [*(item.id for item in intent.items), *(each.id for each in (*intent.constraints, *intent.decisions))]
     return LogEvidence(texts, range(1, tip + 1))
 
