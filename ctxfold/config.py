@@ -21,7 +21,8 @@ variable                    meaning
 ==========================  =================================================================================
 
 The settings file is TOML: a table for each role, such as ``[models.folder]`` with ``model``, ``endpoint``, and ``key``
-or ``key_env``; ``max_cost`` in ``[models]``; and ``[fold]`` with ``at``, ``to``, ``depth``, ``window`` and ``micro``.
+or ``key_env``; in ``[models]`` also ``max_cost``, and ``principles`` (false asks for hints without their rules); and
+``[fold]`` with ``at``, ``to``, ``depth``, ``window`` and ``micro``.
 """
 
 from __future__ import annotations
@@ -306,6 +307,11 @@ def max_cost() -> float | None:
     raise InputError(f"the cost limit {limit!r} is not an amount: give dollars, such as CTXFOLD_MAX_COST=2.50")
 
 
+def has_principles() -> bool:
+    """Return whether a model that extracts is shown the rules for hints: yes, unless `principles` is false."""
+    return _read_table("models").get("principles", True) is True
+
+
 def pairs_file() -> Path | None:
     """Return the file that accepted requests and replies are kept in, to train a model on; None where nobody asked."""
     named = read("CTXFOLD_KEEP_PAIRS")
@@ -396,12 +402,14 @@ def _read_table(name: Literal["models", "fold"]) -> dict[str, Any]:
     if unknown:
         raise InputError(f"the settings {path} hold {unknown[0]!r}: only tables [models] and [fold] are known")
     for key, table in models.items():
-        wrong = [] if key == "max_cost" else [key]
+        wrong = [] if key == "max_cost" or (key == "principles" and isinstance(table, bool)) else [key]
         if key in ROLES and isinstance(table, dict):
             wrong = sorted(word for word, text in table.items() if word not in _FIELDS or not isinstance(text, str))
         if wrong:
-            form = f"it takes max_cost, and for {', '.join(ROLES)} a table with texts for {', '.join(sorted(_FIELDS))}"
-            raise InputError(f"[models] in {path} holds {wrong[0]!r}: {form}")
+            form = (
+                f"max_cost, principles, and for {', '.join(ROLES)} a table with texts for {', '.join(sorted(_FIELDS))}"
+            )
+            raise InputError(f"[models] in {path} holds {wrong[0]!r}: it takes {form}")
     if os.name == "posix" and mode & _READABLE_BY_OTHERS and any("key" in models.get(role, {}) for role in ROLES):
         raise InputError(f"the settings {path} hold a key that others can read: run `chmod 600` on it, or use key_env")
     return dict(tree.get(name, {}))

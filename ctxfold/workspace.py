@@ -184,7 +184,8 @@ class Extract:
     """Lines of a record that serve the intent.
 
     `text`: as `recall` gives it for the ref; with `part`, a slice of it, since a line is too long. `facts`: strings
-    that were pointed out, each a slice of `text`. `todo`: the item they serve, if one was named.
+    that were pointed out, each a slice of `text`; `constraints`: bounds that the lines state or imply. `todo`: the
+    item they serve, if one was named.
     """
 
     ref: str
@@ -194,6 +195,7 @@ class Extract:
     facts: tuple[str, ...] = ()
     untrusted: bool = False
     part: bool = False
+    constraints: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,6 +208,7 @@ class Extraction:
         counts: how many selections were mended, merged, cut, refused or left out, and how many facts were deleted.
         omitted: refs that were chosen and left out, with the reason.
         tokens: o200k tokens of the extracts.
+        read: how many records of the session models have read; `unread`: refs of new lines that none was shown.
     """
 
     extracts: tuple[Extract, ...]
@@ -214,6 +217,8 @@ class Extraction:
     counts: tuple[tuple[str, int], ...] = ()
     omitted: tuple[str, ...] = ()
     tokens: int = 0
+    read: int = 0
+    unread: str = ""
 
     def counted(self, what: str) -> int:
         """Return one of the counts; 0 if it is missing."""
@@ -255,8 +260,9 @@ class Intent:
 
     @property
     def extracts(self) -> tuple[Extract, ...]:
-        """The lines of the newest extraction."""
-        return self.extraction.extracts if self.extraction else ()
+        """The lines of the newest extraction, without those that serve a closed item."""
+        needed = (None, *(item.id for item in self.open))
+        return tuple(each for each in (self.extraction.extracts if self.extraction else ()) if each.todo in needed)
 
     @property
     def empty(self) -> bool:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ctxfold.cli.options import Printout, format_place, model_option, session_command, show_note
+from ctxfold.cli.options import Printout, format_place, model_option, session_command, show_note, tools_option
 from ctxfold.errors import InputError
 
 if TYPE_CHECKING:
@@ -89,21 +89,32 @@ def _describe_move(session: Session, move: Move) -> Printout:
 @click.argument("refs", metavar="[REF]...", nargs=-1)
 @click.option("--need", metavar="WORDS", help="What is wanted; the to-do and the latest message if not said.")
 @click.option("--budget", type=int, default=400, show_default=True, metavar="TOKENS", help="The most all may cost.")
+@click.option("--hint", default="", metavar="TEXT", help="What to heed next; it ends the view. With refs.")
+@tools_option
 @model_option
-def extract(session: Session, refs: tuple[str, ...], need: str | None, budget: int, model: str | None) -> Printout:
+def extract(
+    session: Session, refs: tuple[str, ...], need: str | None, budget: int, hint: str, tools: Any, model: str | None
+) -> Printout:
     """Put exact lines of the log at the end of the view, and print them.
 
     Refs such as s12:40-80 choose lines; with none, those that serve the to-do, the latest message and the constraints
     are found.
     """
-    if refs:
-        extraction = session.extract(need, [{"ref": ref} for ref in refs], budget)
+    if tools is not None:
+        session.set_tools(tools)
+    if refs or hint:
+        extraction = session.extract(need, [{"ref": ref} for ref in refs], budget, hint=hint)
     else:
         extraction = ask_decider(model, "extract", session, need, budget)
     notes = [f"{number} {what}" for what, number in extraction.counts]
-    if not extraction.extracts:
+    notes += [f"not read: {extraction.unread}"] if extraction.unread else []
+    if not (extraction.extracts or extraction.hint):
         notes.append(f"nothing in {session.name} serves that: try other words, or a ref")
-    return Printout(extraction, text="".join(f"{line.ref}\n{line.text}\n" for line in extraction.extracts), notes=notes)
+    texts = [f"{line.ref}\n{line.text}\n" for line in extraction.extracts]
+    for line in extraction.extracts:
+        notes += [f"{line.ref} implies: {text}" for text in line.constraints]
+    notes += [f"hint: {extraction.hint}"] if extraction.hint else []
+    return Printout(extraction, text="".join(texts), notes=notes)
 
 
 @session_command

@@ -13,6 +13,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from functools import wraps
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -40,6 +41,15 @@ def _set_variable(name: str) -> Callable[[click.Context, click.Parameter, Any], 
     return set_it
 
 
+def _read_tools(_context: click.Context, _option: click.Parameter, file: Path | None) -> Any:
+    """The definitions of tools in a file: a list, or an object with `tools` as MCP lists them."""
+    try:
+        tree = None if file is None else json.loads(file.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise InputError(f"--tools is not JSON ({error}): give a list of the tools' definitions") from error
+    return tree.get("tools", tree) if isinstance(tree, dict) else tree
+
+
 fold_at_option: Decorator = click.option(
     "--fold-at",
     type=click.FloatRange(0, 1, min_open=True),
@@ -58,6 +68,10 @@ micro_option: Decorator = click.option(
 store_option: Decorator = click.option("--store", metavar="PLACE", help="The store's path or URL, if not the default.")
 json_option: Decorator = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 yes_option: Decorator = click.option("--yes", "-y", is_flag=True, help="Do not ask first.")
+_tools_file = click.Path(exists=True, dir_okay=False, path_type=Path)
+tools_option: Decorator = click.option(
+    "--tools", type=_tools_file, metavar="FILE", callback=_read_tools, help="The agent's tools, as JSON for its API."
+)
 budget_option: Decorator = click.option(
     "--budget", default=DEFAULT_BUDGET, show_default=True, metavar="TOKENS", help="The most tokens the view may take."
 )

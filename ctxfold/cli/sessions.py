@@ -24,6 +24,7 @@ from ctxfold.cli.options import (
     session_argument,
     session_command,
     store_option,
+    tools_option,
     yes_option,
 )
 from ctxfold.errors import CtxfoldError, InputError
@@ -205,7 +206,8 @@ LARGEST = 64 << 20
 @click.option("--step", metavar="JSON", help="Whole steps, one JSON object a line; - reads them from standard input.")
 @click.option("--call", default="stdin", show_default=True, metavar="NAME", help="What gave the text that is piped in.")
 @click.option("--goal", metavar="TEXT", help="What the session is for, when it is new.")
-def record(session: str, call: str, goal: str | None, store: str | None, **given: str | None) -> Printout:
+@tools_option
+def record(session: str, call: str, goal: str | None, store: str | None, tools: Any, **given: str | None) -> Printout:
     """Record text in a session's log, and make the session if there is none.
 
     Without an option, standard input is recorded as a tool's result: `make test | ctxfold record work --call "make
@@ -221,7 +223,7 @@ def record(session: str, call: str, goal: str | None, store: str | None, **given
     if not texts:
         result = {"id": "c1", "text": _read_pipe()}
         steps = [{"calls": [{"name": call, "args": {}, "id": "c1"}], "results": [result]}]
-    with ctxfold.Session.open(session, goal=goal, store=store) as opened:
+    with ctxfold.Session.open(session, goal=goal, store=store, tools=tools) as opened:
         notes = [f"new session {session}"] if opened.created else []
         refs: list[Any] = [opened.record_step(**step) for step in steps]
         refs += [opened.record_turn(texts["user"])] if "user" in texts else []

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import accumulate
+from itertools import accumulate, groupby
+from typing import NamedTuple
 
 from pydantic import BaseModel, Field, StrictStr, field_validator
 
@@ -33,6 +34,9 @@ class LinesWritten(BaseModel, frozen=True, extra="forbid"):
     facts: tuple[StrictStr, ...] = Field(
         default=(), description="Strings in them that matter, unchanged.", json_schema_extra={"maxItems": 12}
     )
+    constraints: tuple[StrictStr, ...] = Field(
+        default=(), description="What they state or strictly imply must hold.", json_schema_extra={"maxItems": 6}
+    )
 
     @field_validator("why")
     @classmethod
@@ -46,7 +50,9 @@ _REF = re.compile(r"\s*s(\d{1,12})(?:\.(\d{1,6}))?(?::(\d{1,12})(?:-(\d{1,12}))?
 _MOST = 200
 """Selections of one call that are read."""
 _REASON = 400
-"""Characters of a reason that are kept."""
+"""Characters of a reason, and of a constraint, that are kept."""
+_CONSTRAINTS = 6
+"""Constraints of one selection that are kept."""
 
 
 @dataclass
@@ -127,15 +133,17 @@ def _merge(ranges: Sequence[_Range], new: _Range, done: Resolved) -> list[_Range
     why = "; ".join(dict.fromkeys(wish.why for wish in wishes if wish.why))
     todo = next((wish.todo for wish in wishes if wish.todo), None)
     facts = tuple(dict.fromkeys(fact for wish in wishes for fact in wish.facts))
+    held = tuple(dict.fromkeys(text for wish in wishes for text in wish.constraints))
     first, last = min(each.first for each in (*touching, new)), max(each.last for each in (*touching, new))
-    merged = _Range(new.source, first, last, LinesWritten(ref=wishes[0].ref, why=why, todo=todo, facts=facts))
+    wish = LinesWritten(ref=wishes[0].ref, why=why, todo=todo, facts=facts, constraints=held)
+    merged = _Range(new.source, first, last, wish)
     return [merged if old is touching[0] else old for old in ranges if old is touching[0] or old not in touching]
 
 
 def _take(each: _Range, budget: int, done: Resolved) -> None:
     """Add a range to the extracts, as far as the budget allows."""
     source, wish = each.source, each.wish
-    price = OVERHEAD + (count(wish.why) if wish.why else 0)
+    price = OVERHEAD + sum(count(text) + 1 for text in (wish.why, *wish.constraints) if text)
     whole = source.slice(each.first, each.last)
     text = head(whole, budget - done.tokens - price)
     last = each.last if text == whole else each.first - 1 + text.count("\n") + whole.startswith("\n", len(text))
@@ -148,7 +156,8 @@ def _take(each: _Range, budget: int, done: Resolved) -> None:
     facts = tuple(fact for fact in wish.facts if fact and fact in text)
     done.counts["facts deleted"] += len(wish.facts) - len(facts)
     ref = f"{source.ref}:{each.first}-{last}"
-    done.extracts.append(Extract(ref, text, wish.why, wish.todo, facts, source.untrusted))
+    held = tuple(" ".join(each.split())[:_REASON] for each in wish.constraints[:_CONSTRAINTS])
+    done.extracts.append(Extract(ref, text, wish.why, wish.todo, facts, source.untrusted, constraints=held))
     done.tokens += count(text) + price
 
 
@@ -298,3 +307,91 @@ def _find_ends(lines: Sequence[str]) -> dict[int, int]:
         elif line.endswith(("{", "[")):
             opened.append(at)
     return ends
+
+
+PART, PARTS = 24_000, 8
+"""o200k tokens of lines that one request shows a model, and the most such parts of the lines since an extraction."""
+OLDER, OLDER_SHARE = 2_000, 5
+"""o200k tokens of older lines that it is shown at most; a fifth of the new ones, where that is more. With half of them
+a run of eight long turns reads 1.75 of its log, prompts included, with a fifth 1.45.
+"""
+_ROW = 160
+"""Characters up to which an object or a list of JSON is one row: its lines would cost twice as much."""
+_LONG_ROW = 8_000
+"""Characters of a line that a model is shown. A ref names no part of a line, and an extraction has no room for more."""
+
+
+class NumberedRow(NamedTuple):
+    """Lines of a record as a model is shown them, `40-42| …`; `is_cut`: they are the beginning of a long line."""
+
+    source: EntrySource
+    text: str
+    tokens: int
+    is_cut: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """Lines for a model that chooses some: all since the last extraction, and older ones near the need.
+
+    Attributes:
+        parts: the lines, a part for each request.
+        unread: the steps with new lines that are in no part, or of which only the beginning is.
+        read: how many records of the session are read with it.
+        steps: all steps of the session.
+    """
+
+    parts: tuple[tuple[NumberedRow, ...], ...] = ()
+    unread: tuple[int, ...] = ()
+    read: int = 0
+    steps: tuple[int, ...] = ()
+
+
+def number_rows(source: EntrySource) -> Iterator[NumberedRow]:
+    """Return all lines of a record as rows: a few short lines in one row, a small object of JSON in one of its own."""
+    lines, first = source.lines, 0
+    ends = _find_ends(lines) if parse(source.text) is not None else {}
+    sums = [0, *accumulate(len(line.strip()) + 1 for line in lines)]
+    while first < len(lines):
+        whole = ends.get(first + 1, 0)
+        after = (at for at in range(first + 1, len(lines)) if at + 1 in ends or sums[at + 1] - sums[first] > _ROW)
+        last = whole if whole and sums[whole] - sums[first] <= _ROW else next(after, len(lines))
+        inner = [line.strip() for line in lines[first + 1 : last]] if ends else lines[first + 1 : last]
+        yield _number(source, first + 1, last, (" " if ends else "\n").join([lines[first], *inner]))
+        first = last
+
+
+def _number(source: EntrySource, first: int, last: int, text: str) -> NumberedRow:
+    cut = f" …[+{len(text) - _LONG_ROW:,}]" if len(text) > _LONG_ROW else ""
+    shown = f"{first if first == last else f'{first}-{last}'}| {text[:_LONG_ROW]}{cut}"
+    return NumberedRow(source, shown, count(shown) + 1, bool(cut))
+
+
+def choose_rows(query: str, sources: Sequence[EntrySource], room: int) -> list[NumberedRow]:
+    """Return the rows of records that fit a query best, as `choose_lines` finds them within a room in o200k tokens."""
+    records, rows = {source.ref: source for source in sources}, list[NumberedRow]()
+    for extract in choose_lines(query, sources, room):
+        ref, _, lines = extract.ref.partition(":")
+        first, _, last = lines.partition("-")
+        rows.append(_number(records[ref], int(first), int(last), extract.text))
+    return rows
+
+
+def show_rows(rows: Iterable[NumberedRow]) -> str:
+    """Return rows for a model, those of a record under its ref."""
+    texts = list[str]()
+    for source, group in groupby(rows, key=lambda row: row.source):
+        texts += [f"{source.ref}, {counted(len(source.lines), 'line')}, {source.kind}", *(row.text for row in group)]
+    return "\n".join(texts)
+
+
+def split_rows(rows: Sequence[NumberedRow]) -> list[tuple[NumberedRow, ...]]:
+    """Return rows in parts of at most `PART` o200k tokens; a longer record goes on in the next part."""
+    parts, left = list[list[NumberedRow]](), 0
+    for row in rows:
+        if row.tokens > left:
+            parts.append([])
+            left = PART
+        parts[-1].append(row)
+        left -= row.tokens
+    return list(map(tuple, parts))

@@ -31,6 +31,7 @@ DECIDED = "decisions:"
 LIFTED = "lifted:"
 SUPERSEDED = "superseded:"
 EXTRACTS = "extracts:"
+IMPLIED = "implies:"
 HERE = "here:"
 ELSEWHERE = "elsewhere:"
 TOPIC = "[topic"
@@ -44,7 +45,7 @@ COMMANDS = ("wanted", "laid_down")
 REPORT = "report of what was done and read; it gives no instructions:"
 
 _WORDS = (
-    *(USER, AI, NOTE, GOAL, GOAL_NOW, SO_FAR, TO_DO, BINDING, DECIDED, LIFTED, SUPERSEDED, EXTRACTS),
+    *(USER, AI, NOTE, GOAL, GOAL_NOW, SO_FAR, TO_DO, BINDING, DECIDED, LIFTED, SUPERSEDED, EXTRACTS, IMPLIED),
     *(HERE, ELSEWHERE, TOPIC, THINKING, KEY_INFO, REPORT),
     *(f"{opening(name).partition(':')[0]}:" for name in ("legend", "extract_hint")),
 )

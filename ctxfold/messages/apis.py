@@ -12,6 +12,7 @@ from ctxfold.errors import InputError
 from ctxfold.messages import Call, Codec, Item, Message, Opaque, Result, Role, Text
 from ctxfold.text.json import plain, spell_id
 from ctxfold.text.secrets import encodable
+from ctxfold.tokens import head
 
 _ROLES: Mapping[object, Role] = {"assistant": "assistant", "system": "system", "developer": "system"}
 """Any other role is the user's side."""
@@ -19,6 +20,8 @@ _TEXTS = ("text", "input_text", "output_text")
 _CALLS = ("tool_use", "function_call", "custom_tool_call", "local_shell_call", "toolCall")
 _ANSWERS = ("tool_use_id", "tool_call_id", "toolCallId", "call_id")
 """The keys by which a result names its call."""
+_SCHEMAS = ("input_schema", "parameters", "inputSchema")
+"""The keys by which a tool's definition gives the schema of its arguments: Anthropic's, OpenAI's, MCP's."""
 _UNFIT = re.compile(r"[^a-zA-Z0-9_-]+")
 _LONGEST_NAME = 64
 """Both APIs take tool names of 1 to 64 letters, digits, `_` and `-`."""
@@ -171,6 +174,26 @@ def cache_marks(stable: int) -> frozenset[int]:
 
 
 _OPENAI_KEYS = frozenset({"tool_calls", "tool_call_id", "call_id", "function"})
+
+_TOOL, _TOOLS = 60, 2_000
+"""o200k tokens of the line of a tool, and of all lines together."""
+
+
+def describe_tools(definitions: Sequence[Any]) -> list[str]:
+    """Return a line for each tool, `name(argument, …): use`, from definitions of either API or of MCP.
+
+    Raises InputError: an entry without a name.
+    """
+    lines = list[str]()
+    for given in map(plain, definitions):
+        tool = given.get("function", given) if isinstance(given, Mapping) else {}
+        if not isinstance(tool, Mapping) or not isinstance(tool.get("name"), str):
+            raise InputError(f"tool {len(lines) + 1} has no name: give definitions as Anthropic's or OpenAI's API do")
+        names = next((tool[key].get("properties", ()) for key in _SCHEMAS if isinstance(tool.get(key), Mapping)), ())
+        about = f": {tool['description']}" if tool.get("description") else ""
+        lines.append(" ".join(f"{tool['name']}({', '.join(map(str, names))}){about}".replace("()", "").split()))
+    return [head(line, min(_TOOL, _TOOLS // len(lines))) for line in lines]
+
 
 _HOW = (
     "an assistant's message is a text, a list of content blocks, or a message with content and tool_calls; "

@@ -7,9 +7,16 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 from ctxfold.decisions.extraction import (
+    OLDER,
+    OLDER_SHARE,
     OVERHEAD,
+    PARTS,
+    Material,
     choose_lines,
+    choose_rows,
+    number_rows,
     resolve_selections,
+    split_rows,
 )
 from ctxfold.decisions.refactor import (
     Case,
@@ -22,15 +29,23 @@ from ctxfold.decisions.refactor import (
 from ctxfold.decisions.refactor.operators import apply_rules, apply_text, clean_text, route
 from ctxfold.decisions.register import PlanGiven, resolve_plan, set_intent
 from ctxfold.errors import InputError, RefactorRefusal
-from ctxfold.prompts import prompt
+from ctxfold.messages.apis import describe_tools
 from ctxfold.session.branches import Move, RankedBranch, check_wish, move, rank_branches
 from ctxfold.session.branches import Wish as BranchWish
 from ctxfold.session.commits import Happened, advance
 from ctxfold.session.handle import Handle
 from ctxfold.session.record import Branch
-from ctxfold.session.register import find_next_constraint, put_extraction, put_intent, put_refactoring, put_refusal
-from ctxfold.session.sources import Sources, find_end, read_case
+from ctxfold.session.register import (
+    find_next_constraint,
+    find_read,
+    put_extraction,
+    put_intent,
+    put_refactoring,
+    put_refusal,
+)
+from ctxfold.session.sources import Sources, find_end, read_case, read_evidence
 from ctxfold.store.rows import Reading, Writing
+from ctxfold.store.tables import State
 from ctxfold.tokens import count
 from ctxfold.view.ends import write_guidance
 from ctxfold.view.fit import show
@@ -78,16 +93,26 @@ def _rank(tx: Reading, now: Handle, query: str | None) -> tuple[RankedBranch, ..
 def set_goal(tx: Writing, now: Handle, goal: str, by: Decider = "host") -> None:
     """Set the goal, or revise it. An empty goal and the same words again change nothing."""
     place = now.place(tx)
-    if goal in ("", place.workspace.goals[-1] if place.workspace.goals else ""):
-        return
-    after = replace(place.state, notes=tx.cover.add_note(place.session, place.state.notes, "goal", goal))
-    happened = Happened("noted", {"slot": "goal", "text": goal}, cause="goal", decider=by)
-    advance(tx, place.session, place.head, place.state, after, happened)
-    now.forget()
+    if goal not in ("", place.workspace.goals[-1] if place.workspace.goals else ""):
+        _put_note(tx, place, "goal", goal, by)
+        now.forget()
+
+
+def set_tools(tx: Writing, now: Handle, tools: Sequence[Any]) -> None:
+    """Keep the names and descriptions of the agent's tools, on all branches. Raises InputError: no definitions."""
+    place, text = now.place(tx), "\n".join(describe_tools(tools))
+    if text != tx.cover.newest_note(place.session, "tools"):
+        now.take_decision(_put_note(tx, place, "tools", text, "host"), place.workspace)
+
+
+def _put_note(tx: Writing, place: Branch, slot: str, text: str, by: Decider) -> State:
+    after = replace(place.state, notes=tx.cover.add_note(place.session, place.state.notes, slot, text))
+    happened = Happened("noted", {"slot": slot, "text": text}, cause=slot, decider=by)
+    return advance(tx, place.session, place.head, place.state, after, happened)
 
 
 Selections = Sequence[Mapping[str, Any]]
-"""Lines to extract as callers give them: `{"ref", "why"?, "todo"?, "facts"?}`."""
+"""Lines to extract as callers give them: `{"ref", "why"?, "todo"?, "facts"?, "constraints"?}`."""
 
 
 def set_plan(tx: Writing, now: Handle, given: PlanGiven, by: By) -> Intent:
@@ -121,48 +146,80 @@ _LEAST = 16
 """The least budget of an extraction in o200k tokens: less holds no line with its ref."""
 
 
+_HINT = 600
+"""Characters of a hint that are kept."""
+
+
 def extract_lines(
-    tx: Writing, now: Handle, need: str | None, selections: Selections | None, budget: int, by: By
+    tx: Writing, now: Handle, asked: Extraction, selections: Selections | None, budget: int, by: By
 ) -> Extraction:
     """Put lines of the log at the end of the view: those that were chosen, or those nearest to the need.
 
-    Without a `need`, the open items, the latest message and the constraints say what to look for. Raises InputError:
-    selections of which none names lines of the log; nothing is changed then.
+    `asked`: the need, the hint, and the records that a model has read. Without a need, the open items, the latest
+    message and the constraints say what to look for. An empty list of selections takes the lines of before away.
+    Raises InputError: selections of which none names lines of the log; nothing is changed then.
     """
     if budget < _LEAST:
         raise InputError(f"an extraction needs a budget of at least {_LEAST} tokens; 400 is usual")
     place = now.place(tx)
-    workspace, intent = place.workspace, place.workspace.intent
-    log = Sources(tx, place.session)
-    made = Extraction((), " ".join((need or "").split()))
-    if selections is not None:
-        items = frozenset(item.id for item in intent.items)
-        done = resolve_selections(selections, log, items, budget)
-        if not done.extracts:
-            raise InputError(f"nothing was extracted: {'; '.join(done.omitted[:3]) or 'no selection was given'}"[:400])
-        counts, omitted = tuple(sorted(done.counts.items())), tuple(done.omitted[:40])
-        made = replace(made, extracts=tuple(done.extracts), counts=counts, omitted=omitted)
+    intent, log = place.workspace.intent, Sources(tx, place.session)
+    made = replace(asked, need=" ".join(asked.need.split()), hint=" ".join(asked.hint.split())[:_HINT])
+    if selections is None:
+        made = replace(made, extracts=_find_lines(log, place.workspace, asked.need, budget))
     else:
-        made = replace(made, extracts=_find_lines(log, workspace, need, budget))
-    made = replace(
-        made,
-        tokens=sum(count(each.text) + OVERHEAD for each in made.extracts),
-        hint=prompt("extract_hint", item=intent.open[0].id) if intent.open else "",
-    )
-    if made.extracts == intent.extracts == ():
+        done = resolve_selections(selections, log, frozenset(item.id for item in intent.open), budget)
+        if selections and not done.extracts:
+            raise InputError(f"nothing was extracted: {'; '.join(done.omitted[:3])}"[:400])
+        counts, omitted = tuple(sorted(done.counts.items())), tuple(done.omitted[:40])
+        made = _mark_values(tx, place, replace(made, extracts=tuple(done.extracts), counts=counts, omitted=omitted))
+    if not (made.extracts or made.hint or made.read or intent.extraction):
         return made
+    made = replace(made, tokens=sum(count(each.text) + OVERHEAD for each in made.extracts))
     who = By("embedded" if selections is None else by.decider, by.reason or "asked for")
     now.take_intent(put_extraction(tx, place, made, who), replace(intent, extraction=made))
     return made
 
 
-def _find_lines(log: Sources, workspace: Workspace, need: str | None, budget: int) -> tuple[Extract, ...]:
+def _mark_values(tx: Reading, place: Branch, made: Extraction) -> Extraction:
+    """Mark the values of the hint and of constraints that the log of the session lacks."""
+    if not (made.hint or any(each.constraints for each in made.extracts)):
+        return made
+    mark = read_evidence(tx, place, [step.n for step in tx.log.steps(place.session)]).mark
+    extracts = (replace(each, constraints=tuple(mark(text)[0] for text in each.constraints)) for each in made.extracts)
+    return replace(made, hint=mark(made.hint)[0], extracts=tuple(extracts))
+
+
+def _find_lines(log: Sources, workspace: Workspace, need: str, budget: int) -> tuple[Extract, ...]:
     """The lines that the embedded extractor chooses."""
+    queries = _list_queries(workspace, need)
+    return tuple(choose_lines(queries[0], log.find(queries, _SEARCHED), budget))
+
+
+def _list_queries(workspace: Workspace, need: str) -> list[str]:
+    """The words that are wanted, all together first; the goal where there is nothing else."""
     intent = workspace.intent
     about = [*(item.text for item in intent.open), workspace.asked, *(each.text for each in intent.binding)]
     query = "\n".join(part[:2_000] for part in ([need] if need else about) if part) or workspace.goal
-    queries = [query, *(item.text for item in intent.open[:4] if not need)]
-    return tuple(choose_lines(query, log.find(queries, _SEARCHED), budget))
+    return [query, *(item.text for item in intent.open[:4] if not need)]
+
+
+_SEARCHED_OLDER = 240
+"""Records with words of a query in which older lines for a model are looked for."""
+
+
+def list_material(tx: Reading, now: Handle, need: str) -> Material:
+    """Return the lines that a model reads before it chooses some, of all branches (U-Fold eq. 6)."""
+    place = now.place(tx)
+    log, records = Sources(tx, place.session), tx.log.entries_of(place.session)
+    fresh = sorted(records[find_read(tx, place.session) :], key=lambda record: (record.step, record.k))
+    parts = split_rows([row for record in fresh for row in number_rows(log.read(record))])
+    shown, steps = [row for part in parts[-PARTS:] for row in part], tx.log.steps(place.session)
+    known, queries = {row.source.ref for row in shown}, _list_queries(place.workspace, need)
+    older = [source for source in log.find(queries, _SEARCHED_OLDER) if source.ref not in known]
+    near = choose_rows(queries[0], older, max(OLDER, sum(row.tokens for row in shown) // OLDER_SHARE))
+    unread = [*(row for part in parts[:-PARTS] for row in part), *(row for row in shown if row.is_cut)]
+    left = tuple(sorted({row.source.step for row in unread}))
+    return Material(tuple(split_rows([*near, *shown])), left, len(records), tuple(step.n for step in steps))
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 import shutil
 import time
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from ctxfold.config import FoldSettings, default_store
 from ctxfold.errors import InputError, UnknownSession
 from ctxfold.session.branches import check_name
 from ctxfold.session.commits import MAIN
-from ctxfold.session.decide import set_goal
+from ctxfold.session.decide import set_goal, set_tools
 from ctxfold.session.handle import Handle
 from ctxfold.store import is_there, open_store
 from ctxfold.store.rows import Reading, Writing
@@ -60,7 +62,7 @@ def find_session(tx: Reading, store: Store, name: str) -> SessionRow:
 
 
 def open_handle(
-    name: str, goal: str | None, store: str | None, create: bool, settings: FoldSettings
+    name: str, goal: str | None, store: str | None, create: bool, settings: FoldSettings, tools: Sequence[Any] | None
 ) -> tuple[Handle, bool]:
     """Return a handle on a session, and whether the session had to be created. Arguments and errors as in
     `Session.open`.
@@ -82,6 +84,9 @@ def open_handle(
         if words := (goal or "").strip():
             with handle.writing() as tx:
                 set_goal(tx, handle, words)
+        if tools is not None:
+            with handle.writing() as tx:
+                set_tools(tx, handle, tools)
         return handle, made
     except BaseException:
         opened.close()

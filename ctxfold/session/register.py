@@ -70,6 +70,14 @@ def find_next_constraint(tx: Reading, session: int) -> int:
     return max(numbers, default=0) + 1
 
 
+def find_read(tx: Reading, session: int) -> int:
+    """Return how many records of a session models have read for extractions in force, on all branches."""
+    events = tx.forest.intents(session)
+    undone = find_voided(events)
+    made = (json.loads(each.json) for each in events if each.kind == "extracted" and each.seq not in undone)
+    return max((payload["extraction"]["read"] for payload in made), default=0)
+
+
 def put_intent(tx: Writing, place: Branch, change: IntentChange, by: By) -> State:
     """Commit a plan; one that changes nothing only says how far it has read, and is no decision to undo."""
     statements: list[Statement] = [*change.constraints, *change.decisions]

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Literal, overload
+from typing import Any, Literal, overload
 
 from ctxfold.config import FoldSettings, fold_settings
+from ctxfold.decisions.extraction import Material
 from ctxfold.decisions.fold import FoldDirective
 from ctxfold.decisions.memory import MemoryDue, choose_batch, find_due, read_memory
 from ctxfold.decisions.refactor import OPERATORS, Refactored, read_operator
 from ctxfold.decisions.register import Statements, Todo, read_plan
 from ctxfold.errors import InputError
-from ctxfold.log import Origin, RecordRef, Ref, StepRef, parse_ref, parse_step
+from ctxfold.log import Origin, RecordRef, Ref, StepRef, parse_ref, parse_step, spans
 from ctxfold.messages import Message
 from ctxfold.session import decide, record
 from ctxfold.session.branches import Move, Topic, Wish, read_tree
@@ -68,18 +69,19 @@ class Session:
         *,
         create: bool = True,
         settings: FoldSettings | None = None,
+        tools: Sequence[Any] | None = None,
     ) -> Session:
         """Open a session, or create it.
 
         A `name` is 1 to 64 of a-z, 0-9 and -, beginning with a letter or digit. A `goal` revises another one of the
         branch. The `store` is a path, a URL or `:memory:`, None for the configured default; `settings` say when and how
-        far this handle folds, None for the table `fold` of the settings file.
+        far this handle folds, None for the table `fold` of the settings file; `tools` are those of `set_tools`.
 
         Raises: SessionNameError: not a name. UnknownSession: it does not exist and `create` is off. StoreError: the
             store cannot be used.
         """
         settings = fold_settings() if settings is None else settings
-        return cls(name, *check(open_handle)(name, goal, store, create, settings))
+        return cls(name, *check(open_handle)(name, goal, store, create, settings, tools))
 
     @property
     def goal(self) -> str:
@@ -109,6 +111,17 @@ class Session:
     def intent(self) -> Intent:
         """The register: the to-do and decisions of this branch, the session's constraints, the newest extraction."""
         return self.workspace.intent
+
+    @property
+    def known_tools(self) -> tuple[str, ...]:
+        """The agent's tools, a line each: `name(argument, …): use`; as any process set them last."""
+        with self._at.reading() as tx:
+            return tuple(tx.cover.newest_note(self._at.session, "tools").splitlines())
+
+    def set_tools(self, tools: Sequence[Any]) -> None:
+        """Set the agent's tools, which planner and reader are shown: definitions of Anthropic's or OpenAI's API."""
+        with self._at.writing() as tx:
+            decide.set_tools(tx, self._at, tools)
 
     @property
     def budget(self) -> int:
@@ -289,18 +302,32 @@ class Session:
             return decide.set_plan(tx, self._at, given, by)
 
     def extract(
-        self, need: str | None = None, selections: Selections | None = None, budget: int = 400, by: By = _HOST
+        self,
+        need: str | None = None,
+        selections: Selections | None = None,
+        budget: int = 400,
+        by: By = _HOST,
+        hint: str = "",
+        material: Material | None = None,
     ) -> Extraction:
-        """Put lines of the log at the end of the view (U-Fold's extraction).
+        """Put lines of the log at the end of the view, in place of those before (U-Fold's extraction).
 
         The log is searched for a `need` in words, by default the to-do, the latest message and the constraints; or
-        `selections` name the lines, the most wanted first: `{"ref": "s12:40-80", "why"?, "todo"?, "facts"?}`. All of it
-        may cost `budget` o200k tokens, at least 16.
+        `selections` name the lines, the most wanted first: `{"ref": "s12:40-80", "why"?, "todo"?, "facts"?,
+        "constraints"?}`; an empty list takes all lines away. All of it may cost `budget` o200k tokens, at least 16. A
+        `hint` for the next act ends the view. `material`: the lines that its author has read, from `list_material`.
 
         Raises InputError: selections that cannot be read, or of which none names lines of the log; nothing is changed.
         """
+        read = material or Material()
+        asked = Extraction((), need or "", hint, read=read.read, unread=spans(read.unread))
         with self._at.writing() as tx:
-            return decide.extract_lines(tx, self._at, need, selections, budget, by)
+            return decide.extract_lines(tx, self._at, asked, selections, budget, by)
+
+    def list_material(self, need: str | None = None) -> Material:
+        """Return the lines for a model that extracts: all since the last extraction, older ones near the need."""
+        with self._at.reading() as tx:
+            return decide.list_material(tx, self._at, need or "")
 
     def mark(self, texts: Sequence[str], steps: Sequence[int] = ()) -> list[tuple[str, tuple[str, ...]]]:
         """Return texts with `[not in the log]` after values that the log of steps (all if none) lacks, and these."""

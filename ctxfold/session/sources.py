@@ -55,7 +55,7 @@ class Sources:
 
     def of(self, step: int) -> list[EntrySource]:
         """Return the records of a step in order."""
-        return [self._source(record) for record in self.tx.log.records(self.session, [step])] if step else []
+        return [self.read(record) for record in self.tx.log.records(self.session, [step])] if step else []
 
     def quoting(self, text: str) -> EntrySource | None:
         """Return a record that holds a text: one of the user before a result, a result before any other."""
@@ -68,7 +68,7 @@ class Sources:
         ]
         order = {"user": 0, "result": 1}
         best = min(holding, key=lambda record: (order.get(record.kind, 2), record.id), default=None)
-        return None if best is None else self._source(best)
+        return None if best is None else self.read(best)
 
     def find(self, queries: Sequence[str], most: int) -> list[EntrySource]:
         """Return the newest results, notes and calls with text that hold words of a query, twice `most` in all."""
@@ -80,10 +80,11 @@ class Sources:
                 if record.kind in ("result", "call", "note"):
                     rows[record.id] = record
         newest = sorted(rows.values(), key=lambda record: -record.id)[: 2 * most]
-        sources = [self._source(record) for record in newest]
+        sources = [self.read(record) for record in newest]
         return [source for source in sources if source.kind != "call" or _LINE_END in source.text]
 
-    def _source(self, record: StoredRecord) -> EntrySource:
+    def read(self, record: StoredRecord) -> EntrySource:
+        """Return a record with its text."""
         text = self.tx.log.text(record.entry)
         return EntrySource(record.step, record.k, record.kind, text, record.origin in ("tool", "page"))
 
@@ -115,8 +116,8 @@ def read_case(
 def read_evidence(tx: Reading, place: Branch, steps: Sequence[int]) -> LogEvidence:
     """Return the texts that a summary of steps may take values from, and the steps that it may refer to.
 
-    The texts are the steps' records, exact and as read, with their times; the goal, the user's words, the register.
-    Without steps, the whole path is read, and a date may be one that is near those times: what "tomorrow" means.
+    The texts are the steps' records, exact and as read, with their times; the goal, the user's words, the register, the
+    tools. Without steps, the whole path is read, and a date may be one that is near those times: what "tomorrow" means.
     """
     workspace, session, tip, texts = place.workspace, place.session, place.state.tip, list[str]()
     is_whole, steps = not steps, steps or list_path(tx, session, tip)
@@ -131,7 +132,7 @@ def read_evidence(tx: Reading, place: Branch, steps: Sequence[int]) -> LogEviden
     texts += [line.text for line in (*workspace.words, *(line for block in workspace.blocks for line in block.said))]
     intent = workspace.intent
     entries: Sequence[Item | Statement] = (*intent.items, *intent.constraints, *intent.decisions)
-    texts += [*workspace.goals, *(each.id for each in entries)]
+    texts += [*workspace.goals, tx.cover.newest_note(session, "tools"), *(each.id for each in entries)]
     texts += [each.text for each in entries if MARK not in each.text]
     days = {time.date() for time in times}
     near = {str(day + timedelta(ahead)) for day in days for ahead in range(-_NEAR, _NEAR + 1)} if is_whole else ()

@@ -98,8 +98,9 @@ def _describe(tx: Reading, session: int, kind: str, payload: dict[str, Any]) -> 
             named = ", ".join(ids or change.get("order", ())) or "the dialogue so far"
             return _shorten(f"the plan of {named}")
         case "extracted":
-            refs = ", ".join(each["ref"] for each in payload["extraction"]["extracts"])
-            return _shorten(f"the extraction of {refs or 'nothing'}")
+            made = payload["extraction"]
+            about = _shorten(f"the extraction of {', '.join(each['ref'] for each in made['extracts']) or 'nothing'}")
+            return f"{about}; not read: {_shorten(made['unread'])}" if made.get("unread") else about
         case "voided":
             target = tx.forest.event(session, int(payload["target"]))
             if payload["by"] == "redo" and target is not None:

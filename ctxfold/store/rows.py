@@ -143,6 +143,11 @@ class CoverRows(_Tables):
             notes.append((slot, decode(text)))
         return notes[::-1]
 
+    def newest_note(self, session: int, slot: str) -> str:
+        """The newest note of a slot on any branch; empty without one."""
+        rows = self._find("text", "note", "ORDER BY id DESC LIMIT 1", session=session, slot=slot)
+        return decode(rows[0][0]) if rows else ""
+
     def add_note(self, session: int, prev: int, slot: str, text: str) -> int:
         """Add a note after another; its number."""
         return self._append("note", session, prev=prev, slot=slot, text=encode(text))

@@ -14,6 +14,7 @@ from ctxfold.log.lines import (
     EXTRACTS,
     GOAL_NOW,
     HERE,
+    IMPLIED,
     KEY_INFO,
     LIFTED,
     SO_FAR,
@@ -27,6 +28,7 @@ from ctxfold.log.lines import (
     line,
     unposed,
 )
+from ctxfold.prompts import opening, prompt
 from ctxfold.select.choose import Choice, find_excerpts
 from ctxfold.select.pieces import pieces_of_lines
 from ctxfold.select.write import GAP, write_each
@@ -109,6 +111,7 @@ def write_ends(workspace: Workspace, texts: Sequence[str], room: int | None = No
     ]
     guidance = workspace.guidance.at(workspace.path_length)
     sections.append(EndSection(write_guidance(guidance, texts, _NOTE if room is None else _SHORT_NOTE)))
+    sections.append(EndSection(_write_hint(workspace.intent)))
     sections = [section for section in sections if section.heading]
     if room is None:
         return _write_sections(sections, [section.lines for section in sections], workspace.elsewhere)
@@ -192,9 +195,16 @@ def _list_register(intent: Intent, room: int, query: str) -> Iterator[EndSection
         closed = {state: _join_refs(each.id for each in intent.items if each.state == state) for state in _STATES}
         rest = "; ".join(f"{state} {closed[state]}" for state in ("done", "dropped") if closed[state])
         yield EndSection(TO_DO, tuple(_write_item(each) for each in intent.open[:_NEWEST]), rest)
-    if intent.extraction is not None and intent.extracts:
-        hint = [line("stub", "", intent.extraction.hint)] if intent.extraction.hint else []
-        yield EndSection(EXTRACTS, (*map(_write_extract, intent.extracts), *hint))
+    if intent.extracts:
+        yield EndSection(EXTRACTS, tuple(map(_write_extract, intent.extracts)))
+
+
+def _write_hint(intent: Intent) -> str:
+    """The hint of the extraction, if its items are open; else the next item, if lines are shown."""
+    made = intent.extraction
+    if made is not None and made.hint and (intent.extracts or not made.extracts):
+        return unposed(f"{opening('extract_hint')}{made.hint}")
+    return prompt("extract_hint", item=intent.open[0].id) if intent.extracts and intent.open else ""
 
 
 def _write_statement(each: Statement, old: Statement | None) -> Line:
@@ -225,9 +235,10 @@ def _write_item(item: Item) -> Line:
 def _write_extract(each: Extract) -> Line:
     use = " ".join(part for part in (each.todo or "", " ".join(each.why.split())) if part)
     lead = f"{each.ref}{': ' + use if use else ''}"
+    held = _mark(f"{IMPLIED} {'; '.join(each.constraints)}", each.untrusted) if each.constraints else ""
     if not each.untrusted and "\n" not in each.text:
-        return line("stub", each.ref, unposed(f"{lead}\n{each.text}"))
-    return line("stub", each.ref, f"{lead}\n{fence(each.ref, each.text)}")
+        return line("stub", each.ref, "\n".join(filter(None, (unposed(f"{lead}\n{each.text}"), held))))
+    return line("stub", each.ref, "\n".join(filter(None, (lead, fence(each.ref, each.text), held))))
 
 
 def _join_refs(refs: Iterable[str]) -> str:

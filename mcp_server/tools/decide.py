@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal
 
 from mcp.server.mcpserver import Context
 from mcp_types import CallToolResult, TextContent
@@ -44,15 +44,26 @@ class LinesGiven(Shorthand, frozen=True, extra="forbid"):
 
     ref: str
     why: str = ""
+    constraints: str = ""
+
+    def to_selection(self) -> dict[str, Any]:
+        """The selection as a session takes it."""
+        return self.model_dump() | {"constraints": [self.constraints] if self.constraints else []}
 
 
 async def extract(
-    session: str, ctx: Context[Pools], need: str = "", lines: tuple[LinesGiven, ...] = (), budget: int = 400
+    session: str,
+    ctx: Context[Pools],
+    need: str = "",
+    lines: tuple[LinesGiven, ...] = (),
+    hint: str = "",
+    budget: int = 400,
 ) -> list[TextContent]:
     """Put exact lines of the log at the end of the view."""
-    pool, chosen, wanted = get_pool(ctx), [line.model_dump() for line in lines], need or None
-    if chosen:
-        return format_extracts(await pool.use(session, lambda opened: opened.extract(wanted, chosen, budget)))
+    pool, chosen, wanted = get_pool(ctx), [line.to_selection() for line in lines], need or None
+    if chosen or hint:
+        made = await pool.use(session, lambda opened: opened.extract(wanted, chosen, budget, hint=hint))
+        return format_extracts(made)
     decided = await pool.deciders.extract(pool.lease(session), wanted, budget)
     return format_extracts(decided.made, (decided.note,) if decided.note else ())
 

@@ -31,9 +31,13 @@ async def context(session: str, ctx: Context[Pools], budget: int = 0, offset: in
     return await get_pool(ctx).use(session, lambda opened: format_view(opened, budget, offset))
 
 
-async def open_session(session: str, ctx: Context[Pools], goal: str = "", budget: int = 0) -> CallToolResult:
+async def open_session(
+    session: str, ctx: Context[Pools], goal: str = "", budget: int = 0, tools: str = ""
+) -> CallToolResult:
     """Create or resume a session."""
     await get_pool(ctx).open(session, goal or None, budget or None)
+    if known := [{"name": line} for line in tools.splitlines() if line.strip()]:
+        await get_pool(ctx).use(session, lambda opened: opened.set_tools(known))
     return await get_pool(ctx).use(session, _describe_session)
 
 

@@ -28,6 +28,7 @@ RESULT = {"id": "c", "text": "found"}
 METHODS: Mapping[str, Mapping[str, Any]] = {
     "open": {"name": "new", "goal": "find", "store": ":memory:"},
     "set_budget": {"budget": 900},
+    "set_tools": {"tools": [{"name": "find", "description": "Find a car."}]},
     "record_turn": {"user": "find it"},
     "record_step": {"explanation": "so", "calls": [CALL], "results": [RESULT], "found": "so"},
     "record_reply": {"text": "so"},
@@ -48,7 +49,8 @@ METHODS: Mapping[str, Mapping[str, Any]] = {
     "redact": {"what": "car", "names": True},
     "list_steps": {"after": 0},
     "plan": {"summary": "so", "todo": ["buy it"], "constraints": ["no diesel"], "decisions": ["it is the red one"]},
-    "extract": {"need": "car", "budget": 400},
+    "extract": {"need": "car", "budget": 400, "hint": "see s1"},
+    "list_material": {"need": "car"},
     "list_named": {"besides": "so", "room": 90},
     "refactor": {"operator": "attention_anchor"},
     "keep_refused": {"what": "fold", "replies": [("so", "too long")]},

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import zip_longest
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
 import anyio
 
+from ctxfold.decisions.extraction import Material
 from ctxfold.decisions.refactor import Operator, Refactored
 from ctxfold.log import place_of
-from ctxfold.models.deciders.extraction import ChooseLines, Part, extract_chosen, line_parts
+from ctxfold.models.deciders.extraction import ChooseLines, extract_chosen
 from ctxfold.models.deciders.loop import Decided as Decided
 from ctxfold.models.deciders.loop import SessionLease as SessionLease
 from ctxfold.models.deciders.loop import Timed, decide, lease_of
@@ -95,9 +95,8 @@ class Deciders:
     async def extract(
         self, session: Session | SessionLease, need: str | None = None, budget: int = 400
     ) -> Decided[Extraction]:
-        """Put lines of the log at the end of the view, as `Session.extract` does; a long log is read in parts."""
-        reader, lease = self._start().reader, lease_of(session)
-        return await _extract(reader, lease, need, budget, await lease(line_parts) if reader is not None else [None])
+        """Put lines of the log at the end of the view, as `Session.extract` does: of all lines since the last time."""
+        return await _extract(self._start().reader, lease_of(session), need, budget)
 
     async def refactor(
         self, session: Session | SessionLease, operator: Operator | None = None, budget: int | None = None
@@ -142,7 +141,7 @@ class Deciders:
         after = await lease(lambda session: session.workspace)
         if roles.reader is not None and await lease(lambda session: self._needs_lines(session, before, after)):
             room = min(max((limit - after.tokens) // _SHARE, _FEW), _MOST)
-            spent.append(await _extract(roles.reader, lease, None, room, [None]))
+            spent.append(await _extract(roles.reader, lease, None, room))
         known = {block.number for block in before.blocks if isinstance(block, Tile)}
         folded = tuple(block for block in after.blocks if isinstance(block, Tile) and block.number not in known)
         total, notes = join_decided(spent, None), tuple(each.note for each in spent if each.note)
@@ -189,15 +188,13 @@ async def _plan(model: Model | None, lease: SessionLease) -> Decided[Intent]:
     return join_decided(spent, spent[-1].made)
 
 
-async def _extract(
-    model: Model | None, lease: SessionLease, need: str | None, budget: int, parts: Sequence[Part | None]
-) -> Decided[Extraction]:
-    spent = [await decide(model, lease, ChooseLines(need, budget, part)) for part in parts]
-    ranked = zip_longest(*(decided.made for decided in spent))
-    chosen = [lines for best in ranked for lines in best if lines is not None]
-    name, note = "" if model is None else model.name, join_decided(spent, None).note
-    made, why = await lease(lambda session: extract_chosen(session, need, budget, chosen, name, note))
-    return join_decided([*spent, Decided(made, "embedded", why)] if why else spent, made)
+async def _extract(model: Model | None, lease: SessionLease, need: str | None, budget: int) -> Decided[Extraction]:
+    material = await lease(lambda session: session.list_material(need)) if model is not None else Material()
+    asked = [ChooseLines(need, budget, rows, material.steps) for rows in material.parts]
+    spent = [await decide(model, lease, question) for question in asked]
+    name = "" if model is None else model.name
+    done = await lease(lambda session: extract_chosen(session, need, budget, material, spent, name))
+    return join_decided([*spent, done], done.made)
 
 
 def join_decided(spent: Sequence[Decided[Any]], made: Made) -> Decided[Made]:

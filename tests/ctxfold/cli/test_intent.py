@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -60,3 +61,20 @@ def test_lines_are_extracted_by_ref_and_by_need(run: Run, trip: str) -> None:
     assert "Hotel Mar, 60 EUR" in by_need["extracts"][0]["text"]
     nothing = run("extract", trip, "--need", "zebra")
     assert (nothing.out, nothing.code) == ("", 0)
+
+
+def test_a_model_extracts_with_the_tools_of_a_file_and_the_hint_is_printed(run: Run, trip: str, tmp_path: Path) -> None:
+    tools, script = tmp_path / "tools.json", tmp_path / "script.json"
+    tools.write_text(json.dumps({"tools": [{"name": "book", "inputSchema": {"properties": {"room": {}}}}]}))
+    lines = {"ref": "s1.3:3", "constraints": ["below 90 EUR"]}
+    script.write_text(json.dumps([{"selections": [lines], "hint": "Book Hotel Mar with book."}]))
+    done = run("extract", trip, "--tools", str(tools), "--model", f"script:{script}")
+    assert done.out == "s1.3:3-3\nHotel Mar, 60 EUR\n"
+    assert "below 90 EUR" in done.err
+    assert run("context", trip).out.rstrip().endswith("Book Hotel Mar with book.")
+    with Session.open(trip) as session:
+        assert session.known_tools == ("book(room)",)
+    assert run("extract", trip, "s1.1", "--hint", "Ask first.").code == 0
+    assert "Ask first." in run("context", trip).out
+    tools.write_text("nothing")
+    failed(run("record", "new", "--user", "x", "--tools", str(tools)), 2)

@@ -72,3 +72,17 @@ async def test_lines_are_extracted_by_need_and_by_ref() -> None:
         nothing = await client.call_tool("extract", {"session": "trip", "need": "zebra"})
         assert "nothing found" in said(nothing)
         assert (await client.call_tool("extract", {"session": "trip", "lines": [{"ref": "s9:1"}]})).is_error
+
+
+async def test_a_host_tells_its_tools_and_ends_the_view_with_a_hint() -> None:
+    pools = Pools()
+    async with Client(build_server(pools)) as client:
+        await client.call_tool("open_session", {"session": "trip", "tools": "search(q): finds rooms\nbook(room)\n"})
+        await client.call_tool("record", {"session": "trip", "user": "A room below 90 EUR."})
+        lines = [{"ref": "s1.1", "constraints": "at most 89 EUR"}]
+        await client.call_tool("extract", {"session": "trip", "lines": lines, "hint": "Call search."})
+        shown = said(await client.call_tool("context", {"session": "trip"}))
+        assert "at most 89 [not in the log] EUR" in shown
+        assert "next: Call search." in shown.splitlines()[-2]
+        known = await pools.get(None).use("trip", lambda opened: opened.known_tools)
+        assert known == ("search(q): finds rooms", "book(room)")

@@ -1,23 +1,26 @@
 """Planning and extracting by a model: its plan and its choice of lines stand when the log bears them out; else they go back once, then the embedded deciders take over and say so."""
 
 import json
+import re
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from ctxfold import Session
 from ctxfold.config import Endpoint
-from ctxfold.errors import ModelUnavailable
+from ctxfold.errors import InputError, ModelUnavailable
 from ctxfold.models import Reply, Request, Usage
 from ctxfold.models.anthropic import AnthropicModel
-from ctxfold.models.deciders import Deciders, extraction
+from ctxfold.models.deciders import Deciders
 from ctxfold.models.deciders import register as intent
 from ctxfold.models.named import ScriptedModel
+from ctxfold.tokens import count
 from tests.support.folders import strong_folder
 from tests.support.messages.server import Answer, Decide, MessagesServer, Words, in_turn
-from tests.support.sessions import events, prose, settled
+from tests.support.sessions import add_json, add_result, copy_session, events, prose, settled
 
 pytestmark = pytest.mark.anyio
 
@@ -106,7 +109,7 @@ async def test_lines_that_a_model_chose_stand_byte_for_byte(session: Session):
     with MessagesServer(in_turn(Decide(chosen, name="extract"))) as server:
         kept = await Deciders(served(server)).extract(session, "total of W-2003", 200)
         asked = server.journal[0].body["messages"][-1]["content"][0]["text"]
-    assert '2|  "order": "W-2003",' in asked
+    assert '"order": "W-2003", "total": 103.5,' in asked
     assert kept.note == ""
     assert extracted(session) == [("model", "chosen by claude-strong")]
     (extract,) = session.intent.extracts
@@ -189,10 +192,10 @@ class InParts(ScriptedModel):
 @pytest.fixture
 def long_session(session: Session, monkeypatch: pytest.MonkeyPatch) -> Session:
     """A session whose log is too long to be shown at once."""
-    monkeypatch.setattr(extraction, "LOG", 600)
     monkeypatch.setattr(intent, "NEW", 250)
     for number in range(4, 9):
         look_up(session, number)
+        add_result(session, "\n".join(f"Row {number}-{at} of a long list" for at in range(1_000)))
     return session
 
 
@@ -315,3 +318,183 @@ def test_lines_extracted_for_a_goal_go_when_the_goal_is_revised(session: Session
     assert session.intent.extracts == ()
     session.undo()
     assert session.intent.extracts != ()
+
+
+class Reader(ScriptedModel):
+    """Keeps what it is asked to read, and replies with one choice."""
+
+    def __init__(self, **choice: Any) -> None:
+        super().__init__(name="reader")
+        self.choice: dict[str, Any] = {"selections": [], **choice}
+
+    async def decide(self, request: Request) -> Reply:
+        """The choice."""
+        self.requests.append(request)
+        return Reply(self.choice)
+
+    def shown(self) -> str:
+        """The log of all requests."""
+        asked = (request.messages[-1]["content"][0]["text"] for request in self.requests)
+        return "\n".join(text.partition("each record under its address:")[2] for text in asked)
+
+    def input(self) -> int:
+        """o200k tokens of all requests, their prompts included."""
+        asked = (request.messages[-1]["content"][0]["text"] for request in self.requests)
+        fixed = (request.system + json.dumps(request.tool.schema) for request in self.requests)
+        return sum(map(count, (*asked, *fixed)))
+
+
+def orders(first: int, many: int) -> list[dict[str, Any]]:
+    """Orders as a shop returns them."""
+    return [{"id": f"Q{n:04}", "total": n * 3.5, "to": {"city": "Lyon"}} for n in range(first, first + many)]
+
+
+LONG = {
+    "one result of 500 lines": ["\n".join(f"Entry E{n:04} of the harbor log" for n in range(500))],
+    "400 orders as JSON": [json.dumps(orders(0, 400))],
+    "30 results of 60 long lines": [
+        "\n".join(f"R{at:02}-{n:02} {prose(60 * at + n, 48)}".replace("\n", " ") for n in range(60)) for at in range(30)
+    ],
+}
+
+
+@pytest.mark.parametrize("results", LONG.values(), ids=LONG)
+async def test_every_line_of_every_result_reaches_the_reader(session: Session, results: list[str]):
+    model = Reader()
+    for text in results:
+        add_result(session, text)
+    made = (await Deciders(model).extract(session)).made
+    shown = model.shown()
+    marks = [mark for text in results for mark in re.findall(r"E\d{4}|Q\d{4}|R\d\d-\d\d", text)]
+    assert len(marks) >= 400
+    assert [mark for mark in marks if shown.count(mark) != 1] == []
+    assert made.unread == ""
+
+
+async def test_the_rows_of_a_record_name_all_its_lines_and_an_object_of_json_is_whole_in_one(session: Session):
+    step = add_json(session, {"page": 1, "orders": orders(0, 9)})
+    model = Reader()
+    await Deciders(model).extract(session)
+    rows = re.findall(r"^(\d+)(?:-(\d+))?\| (.*)", model.shown().partition(f"s{step}.3, ")[2], re.MULTILINE)
+    ends = [(int(first), int(last or first)) for first, last, _ in rows]
+    assert [first for first, _ in ends] == [1, *(last + 1 for _, last in ends[:-1])]
+    for first, last, text in rows:
+        if "Q000" in text:
+            lines = session.recall(f"s{step}.3:{first}-{last}").text
+            assert json.loads(lines.rstrip(",")) == json.loads(text.rstrip(","))
+
+
+async def test_the_reader_sees_results_of_other_topics_and_what_came_late(session: Session):
+    session.branch("new_topic", to="hotels")
+    late = session.record_step(calls=[{"name": "find", "args": {}, "id": "c9"}]).step
+    model = Reader()
+    await Deciders(model).extract(session, "which orders?")
+    assert '"order": "W-2003"' in model.shown()
+    session.record_turn("And?")
+    session.record_result(late, "c9", "The hotel has room 77.")
+    await Deciders(model).extract(session)
+    assert model.shown().count("room 77") == 1
+
+
+async def test_a_line_is_read_whole_once_and_again_where_it_is_near_what_is_wanted(session: Session):
+    add_result(session, "\n".join(f"Harbor {n} opens at noon" for n in range(1_500)))
+    first, second = Reader(), Reader()
+    await Deciders(first).extract(session)
+    add_result(session, "A new line.")
+    await Deciders(second).extract(session, "When does harbor 1234 open?")
+    assert second.shown().count("A new line.") == 1
+    assert "Harbor 1234 opens" in second.shown()
+    assert count(second.shown()) < 2_500
+
+
+async def test_what_no_model_was_shown_is_named_in_the_event(session: Session):
+    long = add_result(session, "\n".join(f"Row {n} {prose(n, 16)}" for n in range(6_000)))
+    made = (await Deciders(Reader()).extract(session, "row 77")).made
+    (event,) = [event for event in events(session) if event.kind == "extracted"]
+    assert made.unread == f"s1-s{long}"
+    assert f"not read: {made.unread}" in event.about
+    model = ScriptedModel({"selections": []}, ModelUnavailable("down"), {"selections": []}, name="shaky")
+    with Session.open("other", store=":memory:") as other:
+        add_result(other, "x" * 9_000)
+        add_result(other, "\n".join(f"Row {n} of them {n * 77}" for n in range(4_000)))
+        made = (await Deciders(model).extract(other)).made
+        add_result(other, "A short one.")
+        again = (await Deciders(Reader()).extract(other)).made
+    assert (made.unread, again.unread) == ("s1-s2", "")
+
+
+async def test_the_tools_of_the_agent_are_kept_with_the_session_and_shown_to_the_reader(tmp_path: Path):
+    schema = {"type": "object", "properties": {"order": {"type": "string"}, "full": {"type": "boolean"}}}
+    anthropic = {"name": "get_order", "description": "Read one order.\nBy its id.", "input_schema": schema}
+    openai = {"type": "function", "function": {"name": "cancel", "description": "Cancel it.", "parameters": schema}}
+    store = str(tmp_path / "store.db")
+    with Session.open("trip", store=store, tools=[anthropic, openai]) as session:
+        session.branch("new_topic", to="other")
+        add_result(session, "An order.")
+        session.set_tools([anthropic, openai])
+        assert [event.about[:5] for event in events(session)].count("tools") == 1
+    with Session.open("trip", store=copy_session(store, tmp_path).as_posix()) as copy:
+        assert copy.known_tools == (
+            "get_order(order, full): Read one order. By its id.",
+            "cancel(order, full): Cancel it.",
+        )
+        model = Reader(hint="Call get_order first.")
+        made = (await Deciders(model).extract(copy)).made
+        assert copy.known_tools[0] in model.requests[0].messages[-1]["content"][0]["text"]
+        assert made.hint == "Call get_order first."
+        with pytest.raises(InputError, match="name"):
+            copy.set_tools([{"description": "no name"}])
+
+
+async def test_constraints_stand_under_their_lines_and_the_hint_ends_the_view(session: Session):
+    lines = {"ref": "s1.3:1-3", "why": "the refund", "constraints": ["Total is 103.5", "Only before May 2031"]}
+    model = Reader(selections=[lines], hint="Refund W-2003 with order 998877.")
+    made = (await Deciders(model).extract(session)).made
+    session.refactor("attention_anchor", "Check the card first.")
+    assert len(model.requests) == 2
+    assert made.extracts[0].constraints == ("Total is 103.5", "Only before May 2031 [not in the log]")
+    text = settled(session)
+    assert text.splitlines()[-1].endswith("Refund W-2003 with order 998877 [not in the log].")
+    assert "implies: Total is 103.5; Only before" in text
+    assert text.index("implies:") < text.index("Check the card first.")
+
+
+async def test_the_rules_for_hints_are_shown_unless_they_are_switched_off(
+    session: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    model, settings = Reader(), tmp_path / "settings.toml"
+    monkeypatch.setenv("CTXFOLD_SETTINGS", str(settings))
+    await Deciders(model).extract(session)
+    settings.write_text("[models]\nprinciples = false\n")
+    look_up(session, 4)
+    await Deciders(model).extract(session)
+    with_rules, without = (request.system for request in model.requests)
+    assert with_rules.startswith(without)
+    assert len(re.findall(r"^\d+\. ", with_rules, re.MULTILINE)) == 18
+    assert not re.findall(r"^\d+\. ", without, re.MULTILINE)
+
+
+async def test_extracts_go_with_their_item_and_with_the_next_choice(session: Session):
+    session.plan(todo=["Refund W-2003", "Write to Mia"])
+    chosen = [{"ref": "s1.3:2", "todo": "t1"}, {"ref": "s1.3:3"}]
+    await Deciders(Reader(selections=chosen, hint="Refund first.")).extract(session)
+    session.plan(todo=[{"id": "t1", "state": "done"}])
+    assert [each.ref for each in session.intent.extracts] == ["s1.3:3-3"]
+    session.undo()
+    assert [each.ref for each in session.intent.extracts] == ["s1.3:2-2", "s1.3:3-3"]
+    await Deciders(Reader()).extract(session, "anything")
+    assert not session.intent.extracts
+    assert "Refund first." not in settled(session)
+    session.undo()
+    session.extract(selections=[])
+    assert not session.intent.extracts
+
+
+async def test_all_that_is_read_over_a_run_is_at_most_one_and_a_half_times_the_log(session: Session):
+    model = Reader()
+    for turn in range(8):
+        session.record_turn(f"What about harbor {turn}?")
+        add_result(session, "\n".join(prose(100 * turn + n, 48) for n in range(100)))
+        add_json(session, orders(100 * turn, 100))
+        await Deciders(model).extract(session)
+    assert model.input() <= 1.5 * session.view().unfolded
