@@ -44,7 +44,7 @@ class Titled(BaseModel):
 
 def test_a_tools_schema_says_no_name_twice_and_loses_no_property():
     schema = Tool.deciding(Titled, "Decide.").schema
-    assert json.dumps(schema).count("itle") == 6
+    assert json.dumps(schema).count("itle") == 4, "the property, its requirement, two values of the decision"
     assert schema["$defs"]["Page"]["properties"]["title"] == {"type": "string"}
     assert schema["$defs"]["Page"]["required"] == ["title", "kind"]
     assert schema["properties"]["mode"]["enum"] == ["title", "page"]

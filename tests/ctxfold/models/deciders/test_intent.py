@@ -192,7 +192,7 @@ class InParts(ScriptedModel):
 @pytest.fixture
 def long_session(session: Session, monkeypatch: pytest.MonkeyPatch) -> Session:
     """A session whose log is too long to be shown at once."""
-    monkeypatch.setattr(intent, "NEW", 250)
+    monkeypatch.setattr(intent, "NEW", 3_000)
     for number in range(4, 9):
         look_up(session, number)
         add_result(session, "\n".join(f"Row {number}-{at} of a long list" for at in range(1_000)))
