@@ -1,22 +1,40 @@
-"""Folding: the directive, the tile of a written summary with the lines that it keeps, the applier."""
+"""Folding: the directive, the tile of a written summary with the lines that it keeps, its sub-task, the applier."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from http import HTTPStatus
+from typing import Any
 
 from pydantic import BaseModel, Field
 
 from ctxfold.errors import FoldError
-from ctxfold.log import spans
+from ctxfold.log import place_of, spans
 from ctxfold.log.lines import Line
-from ctxfold.tokens import count_lines
-from ctxfold.view.fit import demote_lifted, show
+from ctxfold.select.pieces import cells_of
+from ctxfold.tokens import count_lines, head
+from ctxfold.view.fit import demote_lifted, show, write_account
 from ctxfold.view.trail import changes_of
-from ctxfold.workspace import STANDING, Block, Memory, Origin, Status, Tile, Workspace
+from ctxfold.workspace import STANDING, Block, Item, Memory, Origin, RawStep, Status, Tile, Workspace
 
 
-class FoldDirective(BaseModel, frozen=True, extra="forbid"):
+class SubTask(BaseModel, frozen=True, extra="forbid"):
+    """The sub-task of folded steps, as whoever folds them tells it. What is left out is taken from the evidence."""
+
+    status: Status | None = Field(default=None, description="How it ended. A refused call is failed.")
+    goal: str | None = Field(default=None, description="What it was for, if no to-do item says it.")
+    outcome: str | None = Field(default=None, description="What came of it, in one sentence.")
+    todo: str | None = Field(default=None, description="The to-do item that the steps served, as t3.")
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """What was given, as `Session.fold` takes it."""
+        return self.model_dump(include=set(SubTask.model_fields), exclude_none=True)
+
+
+class FoldDirective(SubTask, frozen=True, extra="forbid"):
     """Keep `summary` in place of every step from `first_step` to `last_step`."""
 
     summary: str | None = Field(
@@ -25,6 +43,9 @@ class FoldDirective(BaseModel, frozen=True, extra="forbid"):
     )
     first_step: int | None = Field(default=None, ge=1, description="The first step to fold; omit for the latest alone.")
     last_step: int | None = Field(default=None, ge=1, description="The last step to fold; omit for the latest.")
+
+
+_UNTOLD = SubTask()
 
 
 def find_stretch(workspace: Workspace, first: int | None, last: int | None) -> tuple[Block, ...]:
@@ -94,10 +115,17 @@ TRAIL = 0.1
 """The most of the older steps' room for the trail of changed files and records."""
 
 
-def write_tile(workspace: Workspace, blocks: Sequence[Block], number: int, summary: str, origin: Origin) -> Tile:
+def write_tile(
+    workspace: Workspace,
+    blocks: Sequence[Block],
+    number: int,
+    summary: str,
+    origin: Origin,
+    sub_task: SubTask = _UNTOLD,
+) -> Tile:
     """Return the tile of a written summary, with the user's words and the findings of its steps.
 
-    Raises FoldError: the summary is empty, or the tile would cost more than its blocks.
+    Raises FoldError: the summary is empty, an unknown item of the to-do, or the tile would cost more than its blocks.
     """
     summary = summary.strip()
     if not summary:
@@ -105,11 +133,11 @@ def write_tile(workspace: Workspace, blocks: Sequence[Block], number: int, summa
             "the summary is empty; say what was done, found and decided, or leave it out to let ctxfold write it"
         )
     lines = keep_words(blocks, workspace.intent.lifted)
-    tile = make_tile(blocks, number, summary, lines, origin)
+    tile = set_sub_task(workspace, blocks, make_tile(blocks, number, summary, lines, origin), sub_task)
     if (kept := find_memory(blocks)) is not None:  # the text becomes a part of the memory, which lives on
-        report = "\n".join(filter(None, (kept.memory.report, f"{spans(tile.steps)}: {summary}")))
+        report = "\n".join(filter(None, (kept.memory.report, f"{spans(tile.steps)}: {write_account(tile)}")))
         memory = kept.memory.model_copy(update={"report": report})
-        tile = replace(tile, summary="", memory=memory, as_of=kept.as_of, fresh=kept.fresh)
+        tile = replace(tile, summary="", goal="", outcome="", memory=memory, as_of=kept.as_of, fresh=kept.fresh)
         tile = replace(tile, origin=kept.origin, marks=kept.marks, tokens=show(tile).tokens)
     took, gives = price_blocks(*blocks), price_blocks(tile)
     if gives >= took:
@@ -147,9 +175,117 @@ def price_blocks(*blocks: Block) -> int:
 
 
 def status_of(blocks: Sequence[Block]) -> Status:
-    """Return how blocks ended: as the last tile did, or partial if the last step is not settled."""
+    """Return how a stretch of the past ended: partial if its last step is not settled."""
     last = blocks[-1]
-    return last.status if isinstance(last, Tile) else "completed" if last.settled else "partial"
+    is_settled = last.status != "partial" if isinstance(last, Tile) else last.settled
+    return "completed" if is_settled else "partial"
+
+
+_STATUS_LINE = "|".join(
+    rf"\b{code:d}:? {re.escape(code.phrase)}\b" for code in HTTPStatus if code >= HTTPStatus.BAD_REQUEST
+)
+_REFUSED = re.compile(rf"{_STATUS_LINE}|\bHTTP/\S+ [45]\d\d\b|://\S+ \([45]\d\d\)$", re.IGNORECASE)
+"""In the first row of a text: a status line of HTTP (RFC 9110, section 15), or a page's address with its status."""
+_FAULTY = re.compile(
+    r"(?:is_?)?errors?(?:=(?!null\b|false\b|0\b|\[\]|\{\}|\"\")|: )|(?:exit_?code|return_?code)=(?!0\b|null\b)"
+    r"|(?:http_?)?status(?:_?code)?=\"?[45]\d\d\b|(?:ok|success)=false\b",
+    re.IGNORECASE,
+)
+"""In JSON: a key by which JSON-RPC, MCP, HTTP APIs and shells report a failure, with a value that says so."""
+
+
+def has_failed(step: RawStep) -> bool | None:
+    """Return whether the last call of a step failed, by the structure of its result; None if no call has a result."""
+    calls = {line.ref for line in step.lines if line.kind == "call"}
+    results = [line for line in step.lines if line.kind in ("data", "text") and line.ref not in calls] if calls else []
+    if not results:
+        return None
+    rows = [line for line in results if line.ref == results[-1].ref]
+    if rows[0].kind == "text":
+        first = rows[0].text.removeprefix("< ").split("\n")[rows[0].text.startswith("<<") :][:1]
+        return any(_REFUSED.search(row[:_FIRST_ROW]) for row in first)
+    cells = (cell for row in rows if row.depth <= 1 for cell in (row.text.lstrip("< "), *cells_of(row)))
+    return any(_FAULTY.match(cell) for cell in cells)
+
+
+def set_sub_task(workspace: Workspace, blocks: Sequence[Block], tile: Tile, given: SubTask) -> Tile:
+    """Return a tile with the sub-task of its blocks: as somebody told it, else by the to-do and by the evidence.
+
+    Status: the state of the item, else partial for an unsettled step, failed if the last call failed, else completed.
+    Raises FoldError: an unknown item of the to-do.
+    """
+    items = {item.id: item for item in workspace.intent.items}
+    if given.todo and given.todo not in items:
+        raise FoldError(f"no item of the to-do {given.todo!r}: {', '.join(items) or 'plan'} is there")
+    owners = assign_steps(workspace.blocks, workspace.intent.items)
+    served = {owners.get(step, "") for step in tile.steps}
+    todo = given.todo or (served.pop() if len(served) == 1 else "")
+    item = items.get(todo)
+    status = given.status or (_STATUSES.get(item.state) if item else None) or _find_status(blocks)
+    goal = given.goal or (head(item.text, _GOAL) if item and given.told and not item.untrusted else "")
+    tile = replace(tile, status=status, todo=todo, goal=_join_rows(goal), outcome=_join_rows(given.outcome))
+    return replace(tile, tokens=show(tile).tokens)
+
+
+_STATUSES: dict[str, Status] = {"done": "completed", "dropped": "partial"}
+_GOAL = 24
+"""o200k tokens of an item's text that a tile shows as its goal."""
+_FIRST_ROW = 500
+"""Characters of the row in which a status line is looked for."""
+
+
+def _join_rows(text: str | None) -> str:
+    return " ".join((text or "").split())
+
+
+def _find_status(blocks: Sequence[Block]) -> Status:
+    """How blocks ended, by the evidence of their last call."""
+    if status_of(blocks) == "partial":
+        return "partial"
+    for block in reversed(blocks):
+        if isinstance(block, Tile):
+            return block.status
+        if (failed := has_failed(block)) is not None:
+            return "failed" if failed else "completed"
+    return "completed"
+
+
+def assign_steps(blocks: Sequence[Block], items: Sequence[Item]) -> dict[int, str]:
+    """Return of each step the id of the to-do item that it served; a step of which nothing is known is left out. Pure.
+
+    A tile names its item. Else an item takes the steps from the one where it was opened to its last evidence, an open
+    one all after it, a closed one without evidence those before the next item. Of several, that which ends first, then
+    the one opened last, then the first of the to-do.
+    """
+    starts = [place_of(item.ref)[0] for item in items]
+    reach = list[tuple[int, int, str]]()
+    for item, start in zip(items, starts, strict=True):
+        shown = [int(step) for ref in item.evidence for step in _STEP.findall(ref)]
+        end = max(shown, default=0) or min((other for other in starts if other > start), default=start + 1) - 1
+        reach.append((_NO_END if item.state == "open" else end, -start, item.id))
+    reach.sort(key=lambda each: each[:2])
+    owners = dict[int, str]()
+    for block in blocks:
+        named = block.todo if isinstance(block, Tile) else ""
+        for step in block.steps:
+            owner = named or next((name for end, start, name in reach if -start <= step <= end), "")
+            if owner:
+                owners[step] = owner
+    return owners
+
+
+_STEP = re.compile(r"\bs(\d{1,12})")
+_NO_END = 2**63
+"""The end of an item that is open: no step is beyond it."""
+
+
+def describe_items(workspace: Workspace) -> str:
+    """Return which steps served which items of the to-do, open ones first: `t2 open: s7-s12; t1 done: s2-s6`."""
+    items = workspace.intent.items
+    owners = assign_steps(workspace.blocks, items)
+    served = ((item, [step for step, name in owners.items() if name == item.id]) for item in items)
+    told = [(item.state, f"{item.id} {item.state}: {spans(steps)}") for item, steps in served if steps]
+    return "; ".join(text for _, text in sorted(told, key=lambda each: each[0] != "open"))
 
 
 def keep_words(blocks: Sequence[Block], lifted: frozenset[str] = frozenset()) -> tuple[Line, ...]:

@@ -13,21 +13,23 @@ from itertools import chain
 from pydantic import ValidationError
 
 from ctxfold.config import FoldSettings
-from ctxfold.decisions.fold import TRAIL, KeptMemory, find_memory, make_tile, price_blocks
+from ctxfold.decisions.fold import TRAIL, KeptMemory, assign_steps, find_memory, make_tile, price_blocks
 from ctxfold.errors import FoldError, InputError
 from ctxfold.log import spans
+from ctxfold.log.lines import Line, line
 from ctxfold.prompts import prompt
-from ctxfold.tokens import count
+from ctxfold.tokens import count, head
 from ctxfold.view.fit import (
     Shown,
     condense,
     shorten_memory,
     shorten_summaries,
     show,
+    write_account,
     write_memory,
 )
 from ctxfold.view.trail import changes_of, drop_repeats, write_trail
-from ctxfold.workspace import Block, Memory, MemoryParts, RawStep, Tile, Workspace
+from ctxfold.workspace import Block, Item, Memory, MemoryParts, RawStep, Tile, Workspace
 
 _LEAST = 4
 """o200k tokens that a fold must save."""
@@ -51,6 +53,8 @@ that, so that lines and memory take 38% of the view; in a tiny view the raw reco
 """
 _WORDS = 0.12
 """The share of a budget that the user's words and lines get beside a memory, however long it is."""
+_ITEM = 24
+"""o200k tokens of an item's text in the line that is left of its steps."""
 _OVER = 1.25
 """How far a memory may exceed its room before it is shortened."""
 
@@ -177,7 +181,13 @@ def _share_documents(blocks: Sequence[Block]) -> float:
 
 
 def make_past(
-    batch: Batch, opened: Sequence[Block], number: int, budget: int, query: Sequence[str], written: KeptMemory | None
+    batch: Batch,
+    opened: Sequence[Block],
+    number: int,
+    budget: int,
+    query: Sequence[str],
+    written: KeptMemory | None,
+    items: Sequence[Item] = (),
 ) -> Tile:
     """Return the tile of a batch: its memory, and the lines that the selector chooses.
 
@@ -188,6 +198,7 @@ def make_past(
         budget: o200k tokens of the view.
         query: texts about the present task.
         written: the memory; None if nobody wrote one.
+        items: the to-do. Steps of an item that is closed get a line, and room after all others.
     """
     room = batch.room if written else min(batch.room, price_blocks(*batch.blocks) - _LEAST)
     if written and count(written.memory.text) > _OVER * memory_room(budget):
@@ -197,12 +208,14 @@ def make_past(
     summary = _join_summaries(later, room // 2, query)
     text = write_memory(batch.steps, as_of, written.memory, summary) if written else summary
     changed = write_trail(changes_of(batch.blocks), batch.steps, int(TRAIL * room), text)
-    left = max(room - count(text) - (changed.tokens if changed else 0), int(_WORDS * budget) if written else 0)
+    owners, states = assign_steps(opened, items), {item.id: item.state for item in items}
+    closed = frozenset(step for step, item in owners.items() if states.get(item, "open") != "open")
+    rows = [*([changed] if changed else []), *_list_closed(later, items, owners, as_of, int(TRAIL * room))]
+    left = max(room - count(text) - sum(row.tokens for row in rows), int(_WORDS * budget) if written else 0)
     blocks = [_drop_prose(show(block), as_of) for block in opened]
     newest = [show(block) for block in batch.newest]
-    made = condense(blocks, newest, left, budget, query, text if written else "")
-    lines = [*([changed] if changed else []), *chain(*made)]
-    tile = make_tile(batch.blocks, number, summary, tuple(lines), written.origin if written else "embedded")
+    made = condense(blocks, newest, left, budget, query, text if written else "", closed)
+    tile = make_tile(batch.blocks, number, summary, (*rows, *chain(*made)), written.origin if written else "embedded")
     if written:
         fresh = sum(block.raw for block in batch.blocks if block.steps[0] > as_of)
         fresh += sum(block.fresh for block in batch.blocks if isinstance(block, Tile) and block.as_of == as_of)
@@ -212,6 +225,27 @@ def make_past(
         return tile
     every = tuple(line for block in batch.blocks for line in block.lines)
     return make_tile(batch.blocks, number, summary, every, "embedded", whole=True)
+
+
+def _list_closed(
+    told: Sequence[Tile], items: Sequence[Item], owners: Mapping[int, str], as_of: int, room: int
+) -> list[Line]:
+    """A line for each item that is closed: its steps after the memory, its state and words, and what shows it; the
+    newest within a room. None for steps of which somebody told the sub-task (`told`).
+    """
+    known = {step for block in told if block.origin != "embedded" for step in block.steps}
+    rows = list[Line]()
+    for item in reversed(items):
+        steps = [step for step, name in owners.items() if name == item.id and step > as_of and step not in known]
+        if item.state == "open" or not steps:
+            continue
+        words = "" if item.untrusted else f": {head(item.text, _ITEM)}"
+        shown = f" ({item.evidence[-1]})" if item.evidence else ""
+        row = line("stub", spans(steps), f"[{spans(steps)} {item.id} {item.state}{words}{shown}]")
+        if (room := room - row.tokens) < 0:
+            break
+        rows.append(row)
+    return rows[::-1]
 
 
 def _drop_prose(block: Shown, as_of: int) -> Shown:
@@ -233,10 +267,18 @@ def shorten_tile(workspace: Workspace, blocks: Sequence[Block], number: int, que
         if price_blocks(tile) > price_blocks(*blocks):
             raise FoldError(f"{spans(tile.steps)} is too short to fold; fold more steps, or give a summary")
         return tile
-    return make_past(Batch(blocks, newest, room), blocks, number, max(tokens, 3 * said), query, find_memory(blocks))
+    items, batch = workspace.intent.items, Batch(blocks, newest, room)
+    return make_past(batch, blocks, number, max(tokens, 3 * said), query, find_memory(blocks), items)
+
+
+def _address_account(tile: Tile) -> str:
+    """What a tile says of its steps, after their address, status and item if somebody told their sub-task."""
+    text, is_told = write_account(tile), tile.goal or tile.outcome
+    return f"({', '.join(filter(None, (f'{spans(tile.steps)} {tile.status}', tile.todo)))}) {text}" if is_told else text
 
 
 def _join_summaries(blocks: Sequence[Block], room: int, query: Sequence[str]) -> str:
     """The summaries of tiles: their best sentences within a room of o200k tokens."""
-    written = [block.summary for block in blocks if isinstance(block, Tile) and block.summary and not block.memory]
+    tiles = [block for block in blocks if isinstance(block, Tile) and not block.memory]
+    written = [text for tile in tiles if (text := _address_account(tile))]
     return "\n".join(filter(None, shorten_summaries(written, room, query)))

@@ -7,7 +7,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from ctxfold.config import FoldSettings
-from ctxfold.decisions.fold import FoldDirective, KeptMemory, find_memory, find_stretch, fold, price_blocks, write_tile
+from ctxfold.decisions.fold import (
+    FoldDirective,
+    KeptMemory,
+    SubTask,
+    find_memory,
+    find_stretch,
+    fold,
+    price_blocks,
+    set_sub_task,
+    write_tile,
+)
 from ctxfold.decisions.memory import (
     Batch,
     choose_batch,
@@ -68,9 +78,7 @@ def open_tiles(
                 steps = raw_steps(tx, session, tx.log.along(session, path, depths[0], depths[-1]))
                 made += reversed(steps)
                 room -= sum(step.tokens for step in steps)
-            elif (part.summary and part.origin != "embedded" and not part.memory and part.last > as_of) or (
-                part.number in closed
-            ):
+            elif (part.origin != "embedded" and not part.memory and part.last > as_of) or (part.number in closed):
                 made.append(part)
                 room -= part.tokens
             else:
@@ -115,7 +123,8 @@ def fold_steps(tx: Writing, now: Handle, directive: FoldDirective, by: By) -> Ti
     """Fold the steps of a directive; without a last step, up to the latest that this handle has seen.
 
     Raises:
-        FoldError: nothing to fold, a cut through a tile, or a summary longer than its steps.
+        FoldError: nothing to fold, a cut through a tile, an unknown item of the to-do, or a summary longer than its
+            steps.
     """
     latest = now.seen
     place = now.place(tx, upto=directive.first_step)
@@ -125,12 +134,21 @@ def fold_steps(tx: Writing, now: Handle, directive: FoldDirective, by: By) -> Ti
     if empty:
         raise FoldError(f"s{empty[0]} is empty yet; fold it when something is recorded in it")
     number = tx.cover.next_tile(place.session)
-    if directive.summary is None:
-        tile = shorten_tile(workspace, blocks, number, query_of(workspace))
+    told = directive.told
+    if directive.summary is None and not told:
+        tile = set_sub_task(workspace, blocks, shorten_tile(workspace, blocks, number, query_of(workspace)), SubTask())
         return _put(tx, now, place, blocks, tile, By("embedded", by.reason))
-    steps = tuple(step for block in blocks for step in block.steps)
-    summary, marks = read_evidence(tx, place, steps).mark(directive.summary)
-    tile = write_tile(workspace, blocks, number, summary, by.author)
+    evidence, marks = read_evidence(tx, place, tuple(step for block in blocks for step in block.steps)), list[str]()
+    for name in {"goal", "outcome"}.intersection(told):
+        told[name], missing = evidence.mark(told[name])
+        marks += missing
+    if directive.summary is None:
+        tile = replace(shorten_tile(workspace, blocks, number, query_of(workspace)), origin=by.author)
+        tile = set_sub_task(workspace, blocks, tile, SubTask(**told))
+    else:
+        summary, missing = evidence.mark(directive.summary)
+        marks += missing
+        tile = write_tile(workspace, blocks, number, summary, by.author, SubTask(**told))
     return _put(tx, now, place, blocks, replace(tile, marks=(*tile.marks, *marks)), by)
 
 
@@ -181,7 +199,7 @@ def _fold_past(
     """Fold a batch into the tile of the past, with a new memory or the one there is, and commit it."""
     opened = open_tiles(tx, place.session, place.workspace, batch.blocks, REACH * limit)
     number, kept = tx.cover.next_tile(place.session), written or find_memory(batch.blocks)
-    tile = make_past(batch, opened, number, limit, query_of(place.workspace), kept)
+    tile = make_past(batch, opened, number, limit, query_of(place.workspace), kept, place.workspace.intent.items)
     return () if tile.whole else (_put(tx, now, place, batch.blocks, tile, by),)
 
 
@@ -246,7 +264,7 @@ def _refill_past(
     if batch is None:
         return replace(workspace, blocks=tuple(opened))
     number = max(block.number for block in workspace.blocks if isinstance(block, Tile))
-    tile = make_past(batch, batch.blocks, number, limit, query_of(workspace), memory)
+    tile = make_past(batch, batch.blocks, number, limit, query_of(workspace), memory, workspace.intent.items)
     past = batch.blocks if tile.whole else (tile,)
     return replace(workspace, blocks=(*past, *batch.newest))
 

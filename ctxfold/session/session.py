@@ -31,7 +31,7 @@ from ctxfold.store.rows import Reading
 from ctxfold.tokens import Budget
 from ctxfold.view.native import LoggedCall
 from ctxfold.view.render import View, render
-from ctxfold.workspace import By, Extraction, Intent, Memory, Tile, Workspace
+from ctxfold.workspace import By, Extraction, Intent, Memory, Status, Tile, Workspace
 
 Step = int | str | Ref
 """A step as callers name it: its number, `s12`, or the ref that recording returned."""
@@ -196,17 +196,28 @@ class Session:
             taken = self._at.record(tx, [new], fills=fills)
             return RecordRef(taken.step.n, taken.last)
 
-    def fold(
-        self, summary: str | None = None, first_step: Step | None = None, last_step: Step | None = None, by: By = _HOST
+    def fold(  # noqa: PLR0913 - a sub-task has four parts
+        self,
+        summary: str | None = None,
+        first_step: Step | None = None,
+        last_step: Step | None = None,
+        by: By = _HOST,
+        *,
+        status: Status | None = None,
+        goal: str | None = None,
+        outcome: str | None = None,
+        todo: str | None = None,
     ) -> Tile:
         """Replace steps by a tile. The user's words and the facts in use stay verbatim.
 
         Without a `summary` the embedded folder writes it; without a `first_step` the last step is folded alone; without
-        a `last_step` all up to the latest. Raises FoldError: nothing to fold, a cut through a tile, or a summary longer
-        than its steps.
+        a `last_step` all up to the latest. The sub-task of the steps: its `goal`, its `status`, its `outcome` in a
+        sentence, its `todo` item (`t3`); the to-do and the last call's result say what is left out. Raises FoldError:
+        nothing to fold, a cut through a tile, no such item, or a summary longer than its steps.
         """
         first, last = (None if step is None else parse_step(step) for step in (first_step, last_step))
-        directive = FoldDirective(summary=summary, first_step=first, last_step=last)
+        given = {"status": status, "goal": goal, "outcome": outcome, "todo": todo}
+        directive = FoldDirective(summary=summary, first_step=first, last_step=last, **given)
         with self._at.writing() as tx:
             return fold_steps(tx, self._at, directive, by)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from itertools import takewhile
 
-from ctxfold.log import spans
+from ctxfold.log import place_of, spans
 from ctxfold.log.lines import BREAK, COMMANDS, MEMORY, REPORT, UNSAID, USER, Line, line, unposed
 from ctxfold.log.page import references_in, without_references
 from ctxfold.select.choose import Choice, find_excerpts
@@ -61,6 +61,7 @@ class Shown:
         whole: whether nothing of its steps was left out.
         memory: the memory of its steps, shown before the lines.
         as_of: the latest step that the author of the memory had read.
+        todo: the item of the to-do that a tile served.
     """
 
     steps: tuple[int, ...]
@@ -72,6 +73,7 @@ class Shown:
     whole: bool
     memory: Memory | None = None
     as_of: int = 0
+    todo: str = ""
 
     @cached_property
     def texts(self) -> tuple[str, ...]:
@@ -99,7 +101,8 @@ class Shown:
 
     @property
     def _mark(self) -> str:
-        return " ".join([spans(self.steps), *([self.status] if self.status in _ENDINGS else [])])
+        words = [spans(self.steps), *([self.status] if self.status in _ENDINGS else [])]
+        return ", ".join(filter(None, (" ".join(words), self.todo)))
 
     @cached_property
     def text(self) -> str:
@@ -112,6 +115,11 @@ class Shown:
         return count(f"{self.text}\n")
 
 
+def write_account(tile: Tile) -> str:
+    """Return what a tile says of its steps in prose: its goal and outcome, then its summary."""
+    return "\n".join(filter(None, (" → ".join(filter(None, (tile.goal, tile.outcome))), tile.summary)))
+
+
 @lru_cache(maxsize=2_048)
 def show(block: Block, lifted: frozenset[str] = frozenset()) -> Shown:
     """A block with all its lines. `lifted`: the refs of findings that were taken back.
@@ -120,8 +128,8 @@ def show(block: Block, lifted: frozenset[str] = frozenset()) -> Shown:
     """
     lines = demote_lifted(block.lines, lifted)
     if isinstance(block, Tile):
-        past = block.summary, lines, block.status, block.untrusted, block.whole, block.memory, block.as_of
-        return Shown(block.steps, block.raw, *past)
+        past = lines, block.status, block.untrusted, block.whole, block.memory, block.as_of, block.todo
+        return Shown(block.steps, block.raw, write_account(block), *past)
     untrusted = any(each.untrusted for each in block.lines)
     return Shown(block.steps, block.raw, "", lines, None, untrusted, whole=True)
 
@@ -202,7 +210,13 @@ def address_lines(lines: Iterable[Line]) -> list[str]:
 
 
 def condense(
-    blocks: Sequence[Shown], newest: Sequence[Shown], room: int, budget: int, query: Sequence[str], known: str = ""
+    blocks: Sequence[Shown],
+    newest: Sequence[Shown],
+    room: int,
+    budget: int,
+    query: Sequence[str],
+    known: str = "",
+    closed: frozenset[int] = frozenset(),
 ) -> list[list[Line]]:
     """Choose the lines of blocks within a room: findings, the user's words and replies first, then the rest by worth.
 
@@ -213,6 +227,7 @@ def condense(
         budget: o200k tokens of the view.
         query: texts about the present task, the goal first; without one the first request is chosen first.
         known: a memory of these blocks that is shown before them.
+        closed: steps of which no more than the user's words is chosen while there are lines of others.
 
     Returns:
         The lines of each block.
@@ -234,7 +249,10 @@ def condense(
     words = min(_USER_WORDS * budget, room if known else _AT_MOST * room)
     acting = set(steps) if known else {step for each, step in zip(lines, steps, strict=True) if each.kind == "call"}
     closing = {at for at, step in enumerate(steps) if step not in acting}
-    replies = {piece.text: at for at, piece in enumerate(pieces) if piece.kind == "say" and piece.line in closing}
+    is_open = [not closed or place_of(each.ref)[0] not in closed for each in lines]
+    active = [at for at, piece in enumerate(pieces) if 0 <= piece.line < len(lines) and is_open[piece.line]]
+    active = [at for at in active if pieces[at].kind != "head"]
+    replies = {pieces[at].text: at for at in active if pieces[at].kind == "say" and pieces[at].line in closing}
     first = [place for place in said if pieces[place].line == pieces[said[0]].line and not query[0]]
     edges = [place for places in ends.values() for place in sorted(set(places))]
     for most, among in (
@@ -243,6 +261,7 @@ def condense(
         (_EDGES * words, edges),
         (words, said),
         (words + _REPLIES * room, replies.values()),
+        *([(room, active)] if closed else []),
     ):
         choice.fill(min(room, int(most)), among)
     chosen = choice.fit(room, lambda places: _count_addressed(write(lines, pieces, places)))

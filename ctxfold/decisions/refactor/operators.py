@@ -180,7 +180,7 @@ def abstract_state(case: Case) -> Refactoring:
     if not batch.blocks:
         raise InputError("there is nothing before the latest step")
     kept, query = find_memory(batch.blocks), query_of(case.workspace)
-    tile = make_past(batch, batch.blocks, case.tile, case.budget, query, kept)
+    tile = make_past(batch, batch.blocks, case.tile, case.budget, query, kept, case.workspace.intent.items)
     if tile.whole or price_blocks(tile) >= price_blocks(*batch.blocks):
         raise InputError("these steps hold facts alone; nothing could be shortened")
     return Refactoring("state_abstract", (tile,), f"state of {spans(tile.steps)}")
