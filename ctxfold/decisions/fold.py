@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from http import HTTPStatus
 from typing import Any
@@ -17,7 +17,7 @@ from ctxfold.select.pieces import cells_of
 from ctxfold.tokens import count_lines, head
 from ctxfold.view.fit import demote_lifted, show, write_account
 from ctxfold.view.trail import changes_of
-from ctxfold.workspace import STANDING, Block, Item, Memory, Origin, RawStep, Status, Tile, Workspace
+from ctxfold.workspace import STANDING, Block, Item, Memory, Origin, Status, Tile, Workspace
 
 
 class SubTask(BaseModel, frozen=True, extra="forbid"):
@@ -43,6 +43,11 @@ class FoldDirective(SubTask, frozen=True, extra="forbid"):
     )
     first_step: int | None = Field(default=None, ge=1, description="The first step to fold; omit for the latest alone.")
     last_step: int | None = Field(default=None, ge=1, description="The last step to fold; omit for the latest.")
+
+    def reword(self, mend: Callable[[str], str]) -> FoldDirective:
+        """Return the directive with its texts passed through `mend`."""
+        texts = self.model_dump(include={"summary", "goal", "outcome"}, exclude_none=True)
+        return self.model_copy(update={name: mend(text) for name, text in texts.items()})
 
 
 _UNTOLD = SubTask()
@@ -116,12 +121,7 @@ TRAIL = 0.1
 
 
 def write_tile(
-    workspace: Workspace,
-    blocks: Sequence[Block],
-    number: int,
-    summary: str,
-    origin: Origin,
-    sub_task: SubTask = _UNTOLD,
+    workspace: Workspace, blocks: Sequence[Block], number: int, summary: str, origin: Origin, given: SubTask = _UNTOLD
 ) -> Tile:
     """Return the tile of a written summary, with the user's words and the findings of its steps.
 
@@ -133,7 +133,7 @@ def write_tile(
             "the summary is empty; say what was done, found and decided, or leave it out to let ctxfold write it"
         )
     lines = keep_words(blocks, workspace.intent.lifted)
-    tile = set_sub_task(workspace, blocks, make_tile(blocks, number, summary, lines, origin), sub_task)
+    tile = set_sub_task(workspace, blocks, make_tile(blocks, number, summary, lines, origin), given)
     if (kept := find_memory(blocks)) is not None:  # the text becomes a part of the memory, which lives on
         report = "\n".join(filter(None, (kept.memory.report, f"{spans(tile.steps)}: {write_account(tile)}")))
         memory = kept.memory.model_copy(update={"report": report})
@@ -181,10 +181,11 @@ def status_of(blocks: Sequence[Block]) -> Status:
     return "completed" if is_settled else "partial"
 
 
-_STATUS_LINE = "|".join(
-    rf"\b{code:d}:? {re.escape(code.phrase)}\b" for code in HTTPStatus if code >= HTTPStatus.BAD_REQUEST
+_REFUSED = re.compile(
+    rf"\b(?:{'|'.join(rf'{code:d}:? {re.escape(code.phrase)}' for code in HTTPStatus if code >= 400)})\b"
+    r"|\bHTTP/\S+ [45]\d\d\b|://\S+ \([45]\d\d\)$",
+    re.IGNORECASE,
 )
-_REFUSED = re.compile(rf"{_STATUS_LINE}|\bHTTP/\S+ [45]\d\d\b|://\S+ \([45]\d\d\)$", re.IGNORECASE)
 """In the first row of a text: a status line of HTTP (RFC 9110, section 15), or a page's address with its status."""
 _FAULTY = re.compile(
     r"(?:is_?)?errors?(?:=(?!null\b|false\b|0\b|\[\]|\{\}|\"\")|: )|(?:exit_?code|return_?code)=(?!0\b|null\b)"
@@ -192,62 +193,52 @@ _FAULTY = re.compile(
     re.IGNORECASE,
 )
 """In JSON: a key by which JSON-RPC, MCP, HTTP APIs and shells report a failure, with a value that says so."""
+_ROW = 500
+"""Characters of a row in which a status line is looked for."""
 
 
-def has_failed(step: RawStep) -> bool | None:
-    """Return whether the last call of a step failed, by the structure of its result; None if no call has a result."""
-    calls = {line.ref for line in step.lines if line.kind == "call"}
-    results = [line for line in step.lines if line.kind in ("data", "text") and line.ref not in calls] if calls else []
-    if not results:
-        return None
-    rows = [line for line in results if line.ref == results[-1].ref]
-    if rows[0].kind == "text":
-        first = rows[0].text.removeprefix("< ").split("\n")[rows[0].text.startswith("<<") :][:1]
-        return any(_REFUSED.search(row[:_FIRST_ROW]) for row in first)
-    cells = (cell for row in rows if row.depth <= 1 for cell in (row.text.lstrip("< "), *cells_of(row)))
-    return any(_FAULTY.match(cell) for cell in cells)
+def _is_failure(result: Sequence[Line]) -> bool:
+    """Whether the lines of a result report a failure, by structure alone."""
+    if (text := result[0].text) and result[0].kind == "text":
+        return bool(_REFUSED.search(text.split("\n", 2)[text.startswith("<<")][:_ROW]))
+    cells = (cell for row in result if row.depth <= 1 for cell in (row.text.lstrip("< "), *cells_of(row)))
+    return any(map(_FAULTY.match, cells))
 
 
-def set_sub_task(workspace: Workspace, blocks: Sequence[Block], tile: Tile, given: SubTask) -> Tile:
-    """Return a tile with the sub-task of its blocks: as somebody told it, else by the to-do and by the evidence.
-
-    Status: the state of the item, else partial for an unsettled step, failed if the last call failed, else completed.
-    Raises FoldError: an unknown item of the to-do.
-    """
-    items = {item.id: item for item in workspace.intent.items}
-    if given.todo and given.todo not in items:
-        raise FoldError(f"no item of the to-do {given.todo!r}: {', '.join(items) or 'plan'} is there")
-    owners = assign_steps(workspace.blocks, workspace.intent.items)
-    served = {owners.get(step, "") for step in tile.steps}
-    todo = given.todo or (served.pop() if len(served) == 1 else "")
-    item = items.get(todo)
-    status = given.status or (_STATUSES.get(item.state) if item else None) or _find_status(blocks)
-    goal = given.goal or (head(item.text, _GOAL) if item and given.told and not item.untrusted else "")
-    tile = replace(tile, status=status, todo=todo, goal=_join_rows(goal), outcome=_join_rows(given.outcome))
-    return replace(tile, tokens=show(tile).tokens)
-
-
-_STATUSES: dict[str, Status] = {"done": "completed", "dropped": "partial"}
-_GOAL = 24
-"""o200k tokens of an item's text that a tile shows as its goal."""
-_FIRST_ROW = 500
-"""Characters of the row in which a status line is looked for."""
-
-
-def _join_rows(text: str | None) -> str:
-    return " ".join((text or "").split())
-
-
-def _find_status(blocks: Sequence[Block]) -> Status:
-    """How blocks ended, by the evidence of their last call."""
+def find_status(blocks: Sequence[Block]) -> Status:
+    """Return how a sub-task ended: partial if its last step is not settled, failed if its last call failed."""
     if status_of(blocks) == "partial":
         return "partial"
     for block in reversed(blocks):
         if isinstance(block, Tile):
             return block.status
-        if (failed := has_failed(block)) is not None:
-            return "failed" if failed else "completed"
+        calls = {line.ref for line in block.lines if line.kind == "call"}
+        results = [line for line in block.lines if line.kind in ("data", "text") and line.ref not in calls]
+        if calls and results:
+            return "failed" if _is_failure([line for line in results if line.ref == results[-1].ref]) else "completed"
     return "completed"
+
+
+_STATUSES: dict[str, Status] = {"done": "completed", "dropped": "partial"}
+_GOAL = 24
+"""o200k tokens of an item's text that a tile shows as its goal."""
+
+
+def set_sub_task(workspace: Workspace, blocks: Sequence[Block], tile: Tile, given: SubTask = _UNTOLD) -> Tile:
+    """Return a tile with the sub-task of its blocks: as somebody told it, else by the to-do and by the evidence.
+
+    Raises FoldError: an unknown item of the to-do.
+    """
+    items, owners = workspace.intent.items, assign_steps(workspace.blocks, workspace.intent.items)
+    served = {owners.get(step, "") for step in tile.steps}
+    todo = given.todo or (served.pop() if len(served) == 1 else "")
+    item = next((item for item in items if item.id == todo), None)
+    if todo and item is None:
+        raise FoldError(f"no item {todo!r} in the to-do, which has {', '.join(item.id for item in items) or 'none'}")
+    status = given.status or (_STATUSES.get(item.state) if item else None) or find_status(blocks)
+    goal = given.goal or (head(item.text, _GOAL) if item and given.told and not item.untrusted else "")
+    tile = replace(tile, status=status, todo=todo, goal=goal, outcome=given.outcome or "")
+    return replace(tile, tokens=show(tile).tokens)
 
 
 def assign_steps(blocks: Sequence[Block], items: Sequence[Item]) -> dict[int, str]:
@@ -257,20 +248,16 @@ def assign_steps(blocks: Sequence[Block], items: Sequence[Item]) -> dict[int, st
     one all after it, a closed one without evidence those before the next item. Of several, that which ends first, then
     the one opened last, then the first of the to-do.
     """
-    starts = [place_of(item.ref)[0] for item in items]
-    reach = list[tuple[int, int, str]]()
-    for item, start in zip(items, starts, strict=True):
-        shown = [int(step) for ref in item.evidence for step in _STEP.findall(ref)]
-        end = max(shown, default=0) or min((other for other in starts if other > start), default=start + 1) - 1
-        reach.append((_NO_END if item.state == "open" else end, -start, item.id))
-    reach.sort(key=lambda each: each[:2])
-    owners = dict[int, str]()
-    for block in blocks:
-        named = block.todo if isinstance(block, Tile) else ""
-        for step in block.steps:
-            owner = named or next((name for end, start, name in reach if -start <= step <= end), "")
-            if owner:
-                owners[step] = owner
+    starts, reach = sorted(place_of(item.ref)[0] for item in items), list[tuple[int, int, str]]()
+    for item in items:
+        start = place_of(item.ref)[0]
+        before_next = next((other for other in starts if other > start), start + 1) - 1
+        shown = max((int(step) for ref in item.evidence for step in _STEP.findall(ref)), default=before_next)
+        reach.append((_NO_END if item.state == "open" else shown, -start, item.id))
+    owners = {step: block.todo for block in blocks if isinstance(block, Tile) for step in block.steps if block.todo}
+    for step in (step for block in blocks for step in block.steps if step not in owners):
+        fits = [each for each in reach if -each[1] <= step <= each[0]]
+        owners |= {step: min(fits, key=lambda each: each[:2])[2]} if fits else {}
     return owners
 
 

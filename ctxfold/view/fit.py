@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from itertools import takewhile
 
-from ctxfold.log import place_of, spans
+from ctxfold.log import spans
 from ctxfold.log.lines import BREAK, COMMANDS, MEMORY, REPORT, UNSAID, USER, Line, line, unposed
 from ctxfold.log.page import references_in, without_references
 from ctxfold.select.choose import Choice, find_excerpts
@@ -62,6 +62,7 @@ class Shown:
         memory: the memory of its steps, shown before the lines.
         as_of: the latest step that the author of the memory had read.
         todo: the item of the to-do that a tile served.
+        closed: whether more than the user's words is chosen of it only after all other blocks.
     """
 
     steps: tuple[int, ...]
@@ -74,6 +75,7 @@ class Shown:
     memory: Memory | None = None
     as_of: int = 0
     todo: str = ""
+    closed: bool = False
 
     @cached_property
     def texts(self) -> tuple[str, ...]:
@@ -117,7 +119,8 @@ class Shown:
 
 def write_account(tile: Tile) -> str:
     """Return what a tile says of its steps in prose: its goal and outcome, then its summary."""
-    return "\n".join(filter(None, (" → ".join(filter(None, (tile.goal, tile.outcome))), tile.summary)))
+    subject = " → ".join(" ".join(text.split()) for text in (tile.goal, tile.outcome) if text)
+    return "\n".join(filter(None, (subject, tile.summary)))
 
 
 @lru_cache(maxsize=2_048)
@@ -210,13 +213,7 @@ def address_lines(lines: Iterable[Line]) -> list[str]:
 
 
 def condense(
-    blocks: Sequence[Shown],
-    newest: Sequence[Shown],
-    room: int,
-    budget: int,
-    query: Sequence[str],
-    known: str = "",
-    closed: frozenset[int] = frozenset(),
+    blocks: Sequence[Shown], newest: Sequence[Shown], room: int, budget: int, query: Sequence[str], known: str = ""
 ) -> list[list[Line]]:
     """Choose the lines of blocks within a room: findings, the user's words and replies first, then the rest by worth.
 
@@ -227,7 +224,6 @@ def condense(
         budget: o200k tokens of the view.
         query: texts about the present task, the goal first; without one the first request is chosen first.
         known: a memory of these blocks that is shown before them.
-        closed: steps of which no more than the user's words is chosen while there are lines of others.
 
     Returns:
         The lines of each block.
@@ -249,9 +245,8 @@ def condense(
     words = min(_USER_WORDS * budget, room if known else _AT_MOST * room)
     acting = set(steps) if known else {step for each, step in zip(lines, steps, strict=True) if each.kind == "call"}
     closing = {at for at, step in enumerate(steps) if step not in acting}
-    is_open = [not closed or place_of(each.ref)[0] not in closed for each in lines]
-    active = [at for at, piece in enumerate(pieces) if 0 <= piece.line < len(lines) and is_open[piece.line]]
-    active = [at for at in active if pieces[at].kind != "head"]
+    own = [at for at, piece in enumerate(pieces) if piece.kind != "head" and piece.line < len(lines)]
+    active = [at for at in own if not blocks[owners[pieces[at].line]].closed]
     replies = {pieces[at].text: at for at in active if pieces[at].kind == "say" and pieces[at].line in closing}
     first = [place for place in said if pieces[place].line == pieces[said[0]].line and not query[0]]
     edges = [place for places in ends.values() for place in sorted(set(places))]
@@ -261,7 +256,7 @@ def condense(
         (_EDGES * words, edges),
         (words, said),
         (words + _REPLIES * room, replies.values()),
-        *([(room, active)] if closed else []),
+        (room if len(active) < len(own) else 0, active),
     ):
         choice.fill(min(room, int(most)), among)
     chosen = choice.fit(room, lambda places: _count_addressed(write(lines, pieces, places)))
@@ -278,6 +273,14 @@ def shorten_summaries(summaries: Sequence[str], room: int, query: Sequence[str])
         " ".join(f"{span.of(summary)} {GAP}" for span in find_excerpts(summary, "\n".join(query), share))
         for summary, share in zip(summaries, shares, strict=True)
     ]
+
+
+def query_of(workspace: Workspace) -> list[str]:
+    """Texts about the present task: the goal, the open to-do, the user's newest words, the latest step."""
+    said = [line.text for block in workspace.blocks[-8:] for line in block.said]
+    latest = workspace.latest
+    calls = [line.text for line in latest.lines if line.kind in ("call", "say")] if latest else []
+    return [workspace.goal, *workspace.goals[1:], *(item.text for item in workspace.intent.open), *said[-2:], *calls]
 
 
 def _is_command(text: str) -> bool:
