@@ -244,16 +244,15 @@ def set_sub_task(workspace: Workspace, blocks: Sequence[Block], tile: Tile, give
 def assign_steps(blocks: Sequence[Block], items: Sequence[Item]) -> dict[int, str]:
     """Return of each step the id of the to-do item that it served; a step of which nothing is known is left out. Pure.
 
-    A tile names its item. Else an item takes the steps from the one where it was opened to its last evidence, an open
-    one all after it, a closed one without evidence those before the next item. Of several, that which ends first, then
-    the one opened last, then the first of the to-do.
+    A tile names its item. Else an item takes the steps from the one where it was opened, or from earlier evidence, to
+    its last evidence, an open one all after it, a closed one without evidence those before the next item. Of several,
+    that which ends first, then the one opened last, then the first of the to-do.
     """
     starts, reach = sorted(place_of(item.ref)[0] for item in items), list[tuple[int, int, str]]()
     for item in items:
-        start = place_of(item.ref)[0]
-        before_next = next((other for other in starts if other > start), start + 1) - 1
-        shown = max((int(step) for ref in item.evidence for step in _STEP.findall(ref)), default=before_next)
-        reach.append((_NO_END if item.state == "open" else shown, -start, item.id))
+        start, shown = place_of(item.ref)[0], [int(step) for ref in item.evidence for step in _STEP.findall(ref)]
+        end = max(shown, default=next((other for other in starts if other > start), start + 1) - 1)
+        reach.append((_NO_END if item.state == "open" else end, -min([start, *shown]), item.id))
     owners = {step: block.todo for block in blocks if isinstance(block, Tile) for step in block.steps if block.todo}
     for step in (step for block in blocks for step in block.steps if step not in owners):
         fits = [each for each in reach if -each[1] <= step <= each[0]]

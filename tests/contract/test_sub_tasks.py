@@ -52,6 +52,7 @@ def test_steps_belong_to_the_item_that_evidence_and_order_name(session: Session)
             (Item("t1", "a", ref="s1"), Item("t2", "b", "done", "s1", ("s1-s2",))),
             dict(zip(range(1, 6), ["t2"] * 2 + ["t1"] * 3, strict=True)),
         ),
+        ((Item("t1", "a", "done", "s5", ("s2.1", "s3")),), {2: "t1", 3: "t1"}),
         ((Item("t1", "a", "dropped", "s2"), Item("t2", "b", ref="s4")), {2: "t1", 3: "t1", 4: "t2", 5: "t2"}),
     ],
 )
