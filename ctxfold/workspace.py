@@ -392,7 +392,9 @@ class Tile(_Lined):
     Attributes:
         summary: prose that replaces its steps; empty if the kept lines say it all.
         lines: the lines that were kept: the user's words, facts, calls.
-        status: how the steps ended, from evidence.
+        status: how the steps ended, as their author says, else from evidence.
+        goal, outcome: what they were for and what came of them; empty if nobody said so.
+        todo: the item of the to-do that they served; empty if none is known.
         origin: who wrote the summary.
         raw: o200k tokens of the raw records of its steps; `tokens` is its cost in a view.
         whole: whether it keeps every line of its steps, because nothing could be shortened.
@@ -419,6 +421,9 @@ class Tile(_Lined):
     as_of: int = 0
     fresh: int = 0
     marks: tuple[str, ...] = ()
+    goal: str = ""
+    outcome: str = ""
+    todo: str = ""
 
     @property
     def first(self) -> int:

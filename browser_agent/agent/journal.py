@@ -18,7 +18,7 @@ from browser_agent.network.secrets import Secrets
 from browser_agent.observation import Observation
 from browser_agent.observation.observe import from_log
 from ctxfold import Session, View
-from ctxfold.decisions.fold import find_stretch, write_tile
+from ctxfold.decisions.fold import FoldDirective, find_stretch, write_tile
 from ctxfold.errors import CtxfoldError, FoldError, InputError
 from ctxfold.log import spans
 from ctxfold.models.deciders import Decided, Deciders, Maintained
@@ -129,9 +129,9 @@ def overflows(workspace: Workspace, room: int) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class WantedFold:
-    """A decided fold that waits: its summary, its steps and its decider."""
+    """A decided fold that waits: its directive, its steps and its decider."""
 
-    summary: str | None
+    directive: FoldDirective
     first: int
     last: int
     by: By
@@ -294,7 +294,7 @@ class Journal:
         waiting, self._waiting = self._waiting, ()
         for fold in waiting:
             try:
-                session.fold(fold.summary, fold.first, fold.last, fold.by)
+                session.fold(fold.directive.summary, fold.first, fold.last, fold.by, **fold.directive.told)
             except FoldError as error:
                 steps = spans(range(fold.first, fold.last + 1))
                 self._refused += (f"the fold of {steps} was refused: {error}",)
@@ -315,19 +315,18 @@ class Journal:
 
     def _add_fold(self, session: Session, decided: DecidedStep) -> str:
         """Let a decision's fold wait, in place of those it covers. Returns why it was refused; empty if it was not."""
-        directive = decided.decision.fold
-        if directive is None:
+        if decided.decision.fold is None:
             return ""
-        summary = None if directive.summary is None else self._scrub(directive.summary)
+        directive = decided.decision.fold.reword(self._scrub)
         try:
             blocks = find_stretch(session.workspace, directive.first_step, directive.last_step)
-            if summary is not None:
-                write_tile(session.workspace, blocks, 0, summary, "model")
+            if directive.summary is not None:
+                write_tile(session.workspace, blocks, 0, directive.summary, "model", directive)
         except FoldError as error:
             return f"the fold was refused: {error}"
         first, last = blocks[0].steps[0], blocks[-1].steps[-1]
         kept = [fold for fold in self._waiting if not first <= fold.first <= fold.last <= last]
-        self._waiting = (*kept, WantedFold(summary, first, last, By(decided.kind)))
+        self._waiting = (*kept, WantedFold(directive, first, last, By(decided.kind)))
         return ""
 
     async def _make_room(self, room: int, limit: int) -> Maintained:

@@ -121,9 +121,17 @@ def extract(
 @click.option("--first", metavar="STEP", help="The first step; the last alone if not said.")
 @click.option("--last", metavar="STEP", help="The last step; the latest if not said.")
 @click.option("--summary", metavar="TEXT", help="What replaces the steps, if you write it yourself.")
+@click.option("--status", metavar="WORD", help="How they ended: completed, partial or failed.")
+@click.option("--goal", metavar="TEXT", help="What they were for; the item of the to-do if not said.")
+@click.option("--outcome", metavar="TEXT", help="What came of them, in a sentence.")
+@click.option("--todo", metavar="ID", help="The item of the to-do that they served, such as t3.")
+@click.option("--each", type=click.IntRange(1), metavar="N", help="Fold each of the last N steps alone, in 50 tokens.")
 @model_option
-def fold(session: Session, first: str | None, last: str | None, summary: str | None, model: str | None) -> Printout:
-    """Fold steps of a session into one block.
+def fold(
+    session: Session, first: str | None, last: str | None, summary: str | None, each: int | None, model: str | None,
+    **sub_task: Any,
+) -> Printout:  # fmt: skip
+    """Fold steps of a session into one block, or each of the last steps into a block of its own.
 
     The view keeps the user's words, and facts that later steps refer to, next to the summary. The log keeps everything,
     and `ctxfold undo` takes a fold back.
@@ -131,13 +139,24 @@ def fold(session: Session, first: str | None, last: str | None, summary: str | N
     from ctxfold.decisions.marks import name_marks
     from ctxfold.log import parse_step, spans
 
-    if summary is not None and model is not None:
-        raise InputError("a model writes its own summary: leave --summary out, or leave --model out")
+    is_told = summary is not None or any(sub_task.values())
+    if model is not None and is_told:
+        raise InputError(
+            "a model writes its own: leave --summary out, and what tells the sub-task, or leave --model out"
+        )
+    if each is not None and (is_told or first or last):
+        raise InputError("--each takes the last steps one by one: leave all other options but --model out")
     start, end = (None if step is None else parse_step(step) for step in (first, last))
-    tile = ask_decider(model, "fold", session, start, end) if summary is None else session.fold(summary, start, end)
-    notes = [f"not in the log, and marked so: {name_marks(tile.marks)}"] if tile.marks else []
-    line = f"{tile.id} stands for {spans(tile.steps)}: {tile.tokens:,} tokens, raw {tile.raw:,}"
-    return Printout(tile, [line], notes=notes)
+    if each is not None:
+        tiles = ask_decider(model, "condense", session, each)
+    elif is_told:
+        tiles = [session.fold(summary, start, end, **sub_task)]
+    else:
+        tiles = [ask_decider(model, "fold", session, start, end)]
+    notes = [f"not in the log, and marked so: {name_marks(tile.marks)}" for tile in tiles if tile.marks]
+    notes += [] if tiles else ["none of these steps is shorter folded alone: fold several with --first and --last"]
+    lines = [f"{tile.id} stands for {spans(tile.steps)}: {tile.tokens:,} tokens, raw {tile.raw:,}" for tile in tiles]
+    return Printout(tiles if each else tiles[0], lines, notes=notes)
 
 
 @session_command

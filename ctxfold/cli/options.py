@@ -56,7 +56,7 @@ fold_at_option: Decorator = click.option(
     metavar="SHARE",
     expose_value=False,
     callback=_set_variable("CTXFOLD_FOLD_AT"),
-    help="Fold from this share of the budget on; 0.9 if not said.",
+    help="Fold from this share of the budget on; 0.9 if not said. Settings: table [fold], with depth and window too.",
 )
 micro_option: Decorator = click.option(
     "--micro",

@@ -1,22 +1,40 @@
-"""Folding: the directive, the tile of a written summary with the lines that it keeps, the applier."""
+"""Folding: the directive, the tile of a written summary with the lines that it keeps, its sub-task, the applier."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from http import HTTPStatus
+from typing import Any
 
 from pydantic import BaseModel, Field
 
 from ctxfold.errors import FoldError
-from ctxfold.log import spans
+from ctxfold.log import place_of, spans
 from ctxfold.log.lines import Line
-from ctxfold.tokens import count_lines
-from ctxfold.view.fit import demote_lifted, show
+from ctxfold.select.pieces import cells_of
+from ctxfold.tokens import count_lines, head
+from ctxfold.view.fit import demote_lifted, show, write_account
 from ctxfold.view.trail import changes_of
-from ctxfold.workspace import STANDING, Block, Memory, Origin, Status, Tile, Workspace
+from ctxfold.workspace import STANDING, Block, Item, Memory, Origin, Status, Tile, Workspace
 
 
-class FoldDirective(BaseModel, frozen=True, extra="forbid"):
+class SubTask(BaseModel, frozen=True, extra="forbid"):
+    """The sub-task of folded steps, as whoever folds them tells it. What is left out is taken from the evidence."""
+
+    status: Status | None = Field(default=None, description="How it ended. A refused call is failed.")
+    goal: str | None = Field(default=None, description="What it was for, if no to-do item says it.")
+    outcome: str | None = Field(default=None, description="What came of it, in one sentence.")
+    todo: str | None = Field(default=None, description="The to-do item that the steps served, as t3.")
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """What was given, as `Session.fold` takes it."""
+        return self.model_dump(include=set(SubTask.model_fields), exclude_none=True)
+
+
+class FoldDirective(SubTask, frozen=True, extra="forbid"):
     """Keep `summary` in place of every step from `first_step` to `last_step`."""
 
     summary: str | None = Field(
@@ -25,6 +43,14 @@ class FoldDirective(BaseModel, frozen=True, extra="forbid"):
     )
     first_step: int | None = Field(default=None, ge=1, description="The first step to fold; omit for the latest alone.")
     last_step: int | None = Field(default=None, ge=1, description="The last step to fold; omit for the latest.")
+
+    def reword(self, mend: Callable[[str], str]) -> FoldDirective:
+        """Return the directive with its texts passed through `mend`."""
+        texts = self.model_dump(include={"summary", "goal", "outcome"}, exclude_none=True)
+        return self.model_copy(update={name: mend(text) for name, text in texts.items()})
+
+
+_UNTOLD = SubTask()
 
 
 def find_stretch(workspace: Workspace, first: int | None, last: int | None) -> tuple[Block, ...]:
@@ -94,10 +120,12 @@ TRAIL = 0.1
 """The most of the older steps' room for the trail of changed files and records."""
 
 
-def write_tile(workspace: Workspace, blocks: Sequence[Block], number: int, summary: str, origin: Origin) -> Tile:
+def write_tile(
+    workspace: Workspace, blocks: Sequence[Block], number: int, summary: str, origin: Origin, given: SubTask = _UNTOLD
+) -> Tile:
     """Return the tile of a written summary, with the user's words and the findings of its steps.
 
-    Raises FoldError: the summary is empty, or the tile would cost more than its blocks.
+    Raises FoldError: the summary is empty, an unknown item of the to-do, or the tile would cost more than its blocks.
     """
     summary = summary.strip()
     if not summary:
@@ -105,11 +133,11 @@ def write_tile(workspace: Workspace, blocks: Sequence[Block], number: int, summa
             "the summary is empty; say what was done, found and decided, or leave it out to let ctxfold write it"
         )
     lines = keep_words(blocks, workspace.intent.lifted)
-    tile = make_tile(blocks, number, summary, lines, origin)
+    tile = set_sub_task(workspace, blocks, make_tile(blocks, number, summary, lines, origin), given)
     if (kept := find_memory(blocks)) is not None:  # the text becomes a part of the memory, which lives on
-        report = "\n".join(filter(None, (kept.memory.report, f"{spans(tile.steps)}: {summary}")))
+        report = "\n".join(filter(None, (kept.memory.report, f"{spans(tile.steps)}: {write_account(tile)}")))
         memory = kept.memory.model_copy(update={"report": report})
-        tile = replace(tile, summary="", memory=memory, as_of=kept.as_of, fresh=kept.fresh)
+        tile = replace(tile, summary="", goal="", outcome="", memory=memory, as_of=kept.as_of, fresh=kept.fresh)
         tile = replace(tile, origin=kept.origin, marks=kept.marks, tokens=show(tile).tokens)
     took, gives = price_blocks(*blocks), price_blocks(tile)
     if gives >= took:
@@ -147,9 +175,103 @@ def price_blocks(*blocks: Block) -> int:
 
 
 def status_of(blocks: Sequence[Block]) -> Status:
-    """Return how blocks ended: as the last tile did, or partial if the last step is not settled."""
+    """Return how a stretch of the past ended: partial if its last step is not settled."""
     last = blocks[-1]
-    return last.status if isinstance(last, Tile) else "completed" if last.settled else "partial"
+    is_settled = last.status != "partial" if isinstance(last, Tile) else last.settled
+    return "completed" if is_settled else "partial"
+
+
+_REFUSED = re.compile(
+    rf"\b(?:{'|'.join(rf'{code:d}:? {re.escape(code.phrase)}' for code in HTTPStatus if code >= 400)})\b"
+    r"|\bHTTP/\S+ [45]\d\d\b|://\S+ \([45]\d\d\)$",
+    re.IGNORECASE,
+)
+"""In the first row of a text: a status line of HTTP (RFC 9110, section 15), or a page's address with its status."""
+_FAULTY = re.compile(
+    r"(?:is_?)?errors?(?:=(?!null\b|false\b|0\b|\[\]|\{\}|\"\")|: )|(?:exit_?code|return_?code)=(?!0\b|null\b)"
+    r"|(?:http_?)?status(?:_?code)?=\"?[45]\d\d\b|(?:ok|success)=false\b",
+    re.IGNORECASE,
+)
+"""In JSON: a key by which JSON-RPC, MCP, HTTP APIs and shells report a failure, with a value that says so."""
+_ROW = 500
+"""Characters of a row in which a status line is looked for."""
+
+
+def _is_failure(result: Sequence[Line]) -> bool:
+    """Whether the lines of a result report a failure, by structure alone."""
+    if (text := result[0].text) and result[0].kind == "text":
+        return bool(_REFUSED.search(text.split("\n", 2)[text.startswith("<<")][:_ROW]))
+    cells = (cell for row in result if row.depth <= 1 for cell in (row.text.lstrip("< "), *cells_of(row)))
+    return any(map(_FAULTY.match, cells))
+
+
+def find_status(blocks: Sequence[Block]) -> Status:
+    """Return how a sub-task ended: partial if its last step is not settled, failed if its last call failed."""
+    if status_of(blocks) == "partial":
+        return "partial"
+    for block in reversed(blocks):
+        if isinstance(block, Tile):
+            return block.status
+        calls = {line.ref for line in block.lines if line.kind == "call"}
+        results = [line for line in block.lines if line.kind in ("data", "text") and line.ref not in calls]
+        if calls and results:
+            return "failed" if _is_failure([line for line in results if line.ref == results[-1].ref]) else "completed"
+    return "completed"
+
+
+_STATUSES: dict[str, Status] = {"done": "completed", "dropped": "partial"}
+_GOAL = 24
+"""o200k tokens of an item's text that a tile shows as its goal."""
+
+
+def set_sub_task(workspace: Workspace, blocks: Sequence[Block], tile: Tile, given: SubTask = _UNTOLD) -> Tile:
+    """Return a tile with the sub-task of its blocks: as somebody told it, else by the to-do and by the evidence.
+
+    Raises FoldError: an unknown item of the to-do.
+    """
+    items, owners = workspace.intent.items, assign_steps(workspace.blocks, workspace.intent.items)
+    served = {owners.get(step, "") for step in tile.steps}
+    todo = given.todo or (served.pop() if len(served) == 1 else "")
+    item = next((item for item in items if item.id == todo), None)
+    if todo and item is None:
+        raise FoldError(f"no item {todo!r} in the to-do, which has {', '.join(item.id for item in items) or 'none'}")
+    status = given.status or (_STATUSES.get(item.state) if item else None) or find_status(blocks)
+    goal = given.goal or (head(item.text, _GOAL) if item and given.told and not item.untrusted else "")
+    tile = replace(tile, status=status, todo=todo, goal=goal, outcome=given.outcome or "")
+    return replace(tile, tokens=show(tile).tokens)
+
+
+def assign_steps(blocks: Sequence[Block], items: Sequence[Item]) -> dict[int, str]:
+    """Return of each step the id of the to-do item that it served; a step of which nothing is known is left out. Pure.
+
+    A tile names its item. Else an item takes the steps from the one where it was opened, or from earlier evidence, to
+    its last evidence, an open one all after it, a closed one without evidence those before the next item. Of several,
+    that which ends first, then the one opened last, then the first of the to-do.
+    """
+    starts, reach = sorted(place_of(item.ref)[0] for item in items), list[tuple[int, int, str]]()
+    for item in items:
+        start, shown = place_of(item.ref)[0], [int(step) for ref in item.evidence for step in _STEP.findall(ref)]
+        end = max(shown, default=next((other for other in starts if other > start), start + 1) - 1)
+        reach.append((_NO_END if item.state == "open" else end, -min([start, *shown]), item.id))
+    owners = {step: block.todo for block in blocks if isinstance(block, Tile) for step in block.steps if block.todo}
+    for step in (step for block in blocks for step in block.steps if step not in owners):
+        fits = [each for each in reach if -each[1] <= step <= each[0]]
+        owners |= {step: min(fits, key=lambda each: each[:2])[2]} if fits else {}
+    return owners
+
+
+_STEP = re.compile(r"\bs(\d{1,12})")
+_NO_END = 2**63
+"""The end of an item that is open: no step is beyond it."""
+
+
+def describe_items(workspace: Workspace) -> str:
+    """Return which steps served which items of the to-do, open ones first: `t2 open: s7-s12; t1 done: s2-s6`."""
+    items = workspace.intent.items
+    owners = assign_steps(workspace.blocks, items)
+    served = ((item, [step for step, name in owners.items() if name == item.id]) for item in items)
+    told = [(item.state, f"{item.id} {item.state}: {spans(steps)}") for item, steps in served if steps]
+    return "; ".join(text for _, text in sorted(told, key=lambda each: each[0] != "open"))
 
 
 def keep_words(blocks: Sequence[Block], lifted: frozenset[str] = frozenset()) -> tuple[Line, ...]:

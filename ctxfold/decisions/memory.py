@@ -6,28 +6,40 @@ words, and lines that the selector chooses anew from the log.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
 from pydantic import ValidationError
 
 from ctxfold.config import FoldSettings
-from ctxfold.decisions.fold import TRAIL, KeptMemory, find_memory, make_tile, price_blocks
+from ctxfold.decisions.fold import (
+    TRAIL,
+    KeptMemory,
+    assign_steps,
+    find_memory,
+    keep_words,
+    make_tile,
+    price_blocks,
+    set_sub_task,
+)
 from ctxfold.errors import FoldError, InputError
 from ctxfold.log import spans
+from ctxfold.log.lines import Line, line
 from ctxfold.prompts import prompt
-from ctxfold.tokens import count
+from ctxfold.tokens import count, head
 from ctxfold.view.fit import (
     Shown,
     condense,
+    query_of,
     shorten_memory,
     shorten_summaries,
     show,
+    write_account,
     write_memory,
 )
 from ctxfold.view.trail import changes_of, drop_repeats, write_trail
-from ctxfold.workspace import Block, Memory, MemoryParts, RawStep, Tile, Workspace
+from ctxfold.workspace import Block, Item, Memory, MemoryParts, Origin, RawStep, Tile, Workspace
 
 _LEAST = 4
 """o200k tokens that a fold must save."""
@@ -51,6 +63,8 @@ that, so that lines and memory take 38% of the view; in a tiny view the raw reco
 """
 _WORDS = 0.12
 """The share of a budget that the user's words and lines get beside a memory, however long it is."""
+_ITEM = 24
+"""o200k tokens of an item's text in the line that is left of its steps."""
 _OVER = 1.25
 """How far a memory may exceed its room before it is shortened."""
 
@@ -177,18 +191,21 @@ def _share_documents(blocks: Sequence[Block]) -> float:
 
 
 def make_past(
-    batch: Batch, opened: Sequence[Block], number: int, budget: int, query: Sequence[str], written: KeptMemory | None
+    batch: Batch, opened: Sequence[Block], number: int, budget: int, workspace: Workspace, written: KeptMemory | None
 ) -> Tile:
     """Return the tile of a batch: its memory, and the lines that the selector chooses.
+
+    Steps of an item of the to-do that is closed get a line, and lines of their own where all others are in.
 
     Args:
         batch: the blocks to fold.
         opened: the same steps with more of their lines.
         number: the number of the tile.
         budget: o200k tokens of the view.
-        query: texts about the present task.
+        workspace: the present task and its to-do.
         written: the memory; None if nobody wrote one.
     """
+    query, items = query_of(workspace), workspace.intent.items
     room = batch.room if written else min(batch.room, price_blocks(*batch.blocks) - _LEAST)
     if written and count(written.memory.text) > _OVER * memory_room(budget):
         written = replace(written, memory=shorten_memory(written.memory, memory_room(budget), query))
@@ -197,12 +214,15 @@ def make_past(
     summary = _join_summaries(later, room // 2, query)
     text = write_memory(batch.steps, as_of, written.memory, summary) if written else summary
     changed = write_trail(changes_of(batch.blocks), batch.steps, int(TRAIL * room), text)
-    left = max(room - count(text) - (changed.tokens if changed else 0), int(_WORDS * budget) if written else 0)
-    blocks = [_drop_prose(show(block), as_of) for block in opened]
+    owners = assign_steps(opened, items)
+    closed = {item.id: [step for step in owners if owners[step] == item.id] for item in items if item.state != "open"}
+    rows = [*([changed] if changed else []), *_write_closed(items, closed, later, as_of, int(TRAIL * room))]
+    left = max(room - count(text) - sum(row.tokens for row in rows), int(_WORDS * budget) if written else 0)
+    ended = set(chain(*closed.values()))
+    blocks = [replace(_drop_prose(show(block), as_of), closed=ended.issuperset(block.steps)) for block in opened]
     newest = [show(block) for block in batch.newest]
     made = condense(blocks, newest, left, budget, query, text if written else "")
-    lines = [*([changed] if changed else []), *chain(*made)]
-    tile = make_tile(batch.blocks, number, summary, tuple(lines), written.origin if written else "embedded")
+    tile = make_tile(batch.blocks, number, summary, (*rows, *chain(*made)), written.origin if written else "embedded")
     if written:
         fresh = sum(block.raw for block in batch.blocks if block.steps[0] > as_of)
         fresh += sum(block.fresh for block in batch.blocks if isinstance(block, Tile) and block.as_of == as_of)
@@ -214,6 +234,23 @@ def make_past(
     return make_tile(batch.blocks, number, summary, every, "embedded", whole=True)
 
 
+def _write_closed(
+    items: Sequence[Item], closed: Mapping[str, Sequence[int]], told: Sequence[Tile], as_of: int, room: int
+) -> Iterator[Line]:
+    """A line for each item that is closed: its steps after the memory, its state and words, and what shows it; none
+    for steps of which somebody told the sub-task.
+    """
+    known = {step for tile in told if tile.origin != "embedded" for step in tile.steps}
+    for item in items:
+        steps = [step for step in closed.get(item.id, ()) if step > as_of and step not in known]
+        words = "" if item.untrusted else f": {head(item.text, _ITEM)}"
+        shown = f" ({item.evidence[-1]})" if item.evidence else ""
+        row = line("stub", spans(steps), f"[{spans(steps)} {item.id} {item.state}{words}{shown}]")
+        if steps and row.tokens <= room:
+            yield row
+            room -= row.tokens
+
+
 def _drop_prose(block: Shown, as_of: int) -> Shown:
     """A block without the assistant's prose, if its step is one that the memory tells."""
     if not block.steps or block.steps[-1] > as_of:
@@ -221,22 +258,61 @@ def _drop_prose(block: Shown, as_of: int) -> Shown:
     return replace(block, lines=tuple(line for line in block.lines if line.kind != "say"))
 
 
-def shorten_tile(workspace: Workspace, blocks: Sequence[Block], number: int, query: Sequence[str]) -> Tile:
+def shorten_tile(workspace: Workspace, blocks: Sequence[Block], number: int) -> Tile:
     """Return the tile of blocks that somebody folds without a summary. Raises FoldError: it would cost more."""
     first = workspace.blocks.index(blocks[0])
     newest = workspace.blocks[first + len(blocks) :]
     tokens, said = sum(block.tokens for block in blocks), sum(_count_said(block) for block in blocks)
     room = max(int(_MICRO * tokens), _DOCUMENT, _ROOM_A_WORD * said)
     if tokens <= room:
-        every = tuple(line for block in blocks for line in block.lines)
-        tile = make_tile(blocks, number, _join_summaries(blocks, tokens, query), every, "embedded", whole=True)
+        every, text = tuple(line for block in blocks for line in block.lines), _join_summaries(blocks, tokens, ())
+        tile = make_tile(blocks, number, text, every, "embedded", whole=True)
         if price_blocks(tile) > price_blocks(*blocks):
             raise FoldError(f"{spans(tile.steps)} is too short to fold; fold more steps, or give a summary")
         return tile
-    return make_past(Batch(blocks, newest, room), blocks, number, max(tokens, 3 * said), query, find_memory(blocks))
+    batch = Batch(blocks, newest, room)
+    return make_past(batch, blocks, number, max(tokens, 3 * said), workspace, find_memory(blocks))
+
+
+def _address_account(tile: Tile) -> str:
+    """What a tile says of its steps, after their address, status and item if somebody told their sub-task."""
+    text, is_told = write_account(tile), tile.goal or tile.outcome
+    return f"({', '.join(filter(None, (f'{spans(tile.steps)} {tile.status}', tile.todo)))}) {text}" if is_told else text
+
+
+def find_condensable(workspace: Workspace, last: int) -> list[RawStep]:
+    """Return the steps among the last ones of a path that stand in full and are settled."""
+    newest = [step for block in workspace.blocks for step in block.steps][-last:]
+    raw = [block for block in workspace.blocks if isinstance(block, RawStep) and block.settled and block.lines]
+    return [block for block in raw if block.n in newest]
+
+
+def condense_step(
+    workspace: Workspace, step: RawStep, number: int, time: str, text: str, origin: Origin
+) -> Tile | None:
+    """Return a tile for one step: its time, its calls, and the text that somebody wrote, or the values that the
+    selector chooses. It takes 50 o200k tokens beside the user's words (granular condensation; the AgentFold skill).
+    None if the step costs no more.
+    """
+    calls = "; ".join(each.text.removeprefix("> ") for each in step.lines if each.kind == "call" and not each.depth)
+    calls = calls if count(calls) <= _CALLS else f"{head(calls, _CALLS)} …"
+    summary = ": ".join(filter(None, (f"{time} {calls}".strip(), text)))
+    lines = [*keep_words([step], workspace.intent.lifted)]
+    if not text:
+        bare = replace(show(step), lines=tuple(each for each in step.lines if each.kind in ("say", "data", "text")))
+        newest = [show(block) for block in workspace.blocks[workspace.blocks.index(step) + 1 :]]
+        room = CONDENSED - count(f"{spans(step.steps)} < {summary}") - _LEAST
+        lines += chain(*condense([bare], newest, max(room, 0), CONDENSED, query_of(workspace)))
+    tile = set_sub_task(workspace, [step], make_tile([step], number, summary, tuple(lines), origin))
+    return tile if price_blocks(tile) < price_blocks(step) else None
+
+
+CONDENSED, _CALLS = 50, 16
+"""o200k tokens of a step that is condensed, and of the calls named in it."""
 
 
 def _join_summaries(blocks: Sequence[Block], room: int, query: Sequence[str]) -> str:
     """The summaries of tiles: their best sentences within a room of o200k tokens."""
-    written = [block.summary for block in blocks if isinstance(block, Tile) and block.summary and not block.memory]
+    tiles = [block for block in blocks if isinstance(block, Tile) and not block.memory]
+    written = [text for tile in tiles if (text := _address_account(tile))]
     return "\n".join(filter(None, shorten_summaries(written, room, query)))

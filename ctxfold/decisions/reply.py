@@ -109,7 +109,8 @@ def _find_fold(fold: FoldDirective | _NamedFold, workspace: Workspace) -> FoldDi
             raise FoldError("those are not neighbours in path order; name every block from the first to the last")
     if not (summary or "").strip():
         raise FoldError("the summary is empty; say what was done, found and decided")
-    return FoldDirective(summary=summary, first_step=stretch[0].steps[0], last_step=stretch[-1].steps[-1])
+    told = fold.told if isinstance(fold, FoldDirective) else {}
+    return FoldDirective(summary=summary, first_step=stretch[0].steps[0], last_step=stretch[-1].steps[-1], **told)
 
 
 def _list_steps(name: str, workspace: Workspace) -> Sequence[int]:

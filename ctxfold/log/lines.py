@@ -52,7 +52,7 @@ _WORDS = (
 """The beginnings in words; those of the legend and of an extraction's hint are said by their prompt files."""
 _STEPS = r"s\d+(?:-s\d+)?(?:, s\d+(?:-s\d+)?)*"
 _ADDRESSED = (
-    rf"{_STEPS}(?:…| (?:failed|partial)(?!\S))",
+    rf"{_STEPS}(?:…| (?:failed|partial)(?:, t\d+)?(?!\S)|, t\d+(?!\S))",
     r"s\d+(?:-s\d+|, s\d+|\.\d+)\S*(?!\S)",
     r"[cdst]\d+[ \t]+(?![-+*/%&|^=!,;:.?)\]}])",
     r"\[s\d",

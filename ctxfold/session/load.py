@@ -34,6 +34,8 @@ VERSION = 1
 
 _PLAIN = ("summary", "status", "origin", "raw", "tokens", "untrusted", "whole")
 """The fields of a tile that JSON holds as they are."""
+_SUB_TASK = ("goal", "outcome", "todo")
+"""The fields of a tile that JSON holds if they are set."""
 
 
 def dump_tile(tile: Tile) -> dict[str, Any]:
@@ -47,6 +49,7 @@ def dump_tile(tile: Tile) -> dict[str, Any]:
         **({"memory": [text for _, text in tile.memory]} if tile.memory else {}),
         **({"as_of": tile.as_of, "fresh": tile.fresh} if tile.as_of else {}),
         **({"marks": list(tile.marks)} if tile.marks else {}),
+        **{name: text for name in _SUB_TASK if (text := getattr(tile, name))},
         **({"changed": [[each.name, *each.steps] for each in tile.changed]} if tile.changed else {}),
     }
 

@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 
 from ctxfold.config import FoldSettings
-from ctxfold.decisions.fold import FoldDirective, KeptMemory, find_memory, find_stretch, fold, price_blocks, write_tile
+from ctxfold.decisions.fold import (
+    FoldDirective,
+    KeptMemory,
+    find_memory,
+    find_stretch,
+    fold,
+    price_blocks,
+    set_sub_task,
+    write_tile,
+)
 from ctxfold.decisions.memory import (
     Batch,
     choose_batch,
+    condense_step,
+    find_condensable,
     make_batch,
     make_past,
     shorten_tile,
@@ -25,7 +37,7 @@ from ctxfold.session.sources import read_evidence
 from ctxfold.store.rows import Reading, Writing
 from ctxfold.tokens import Budget
 from ctxfold.view.native import CallLog
-from ctxfold.view.render import View, query_of, render
+from ctxfold.view.render import View, render
 from ctxfold.workspace import HEADER, Block, By, Memory, RawStep, Tile, Workspace
 
 REACH = 4
@@ -68,9 +80,7 @@ def open_tiles(
                 steps = raw_steps(tx, session, tx.log.along(session, path, depths[0], depths[-1]))
                 made += reversed(steps)
                 room -= sum(step.tokens for step in steps)
-            elif (part.summary and part.origin != "embedded" and not part.memory and part.last > as_of) or (
-                part.number in closed
-            ):
+            elif (part.origin != "embedded" and not part.memory and part.last > as_of) or (part.number in closed):
                 made.append(part)
                 room -= part.tokens
             else:
@@ -115,7 +125,8 @@ def fold_steps(tx: Writing, now: Handle, directive: FoldDirective, by: By) -> Ti
     """Fold the steps of a directive; without a last step, up to the latest that this handle has seen.
 
     Raises:
-        FoldError: nothing to fold, a cut through a tile, or a summary longer than its steps.
+        FoldError: nothing to fold, a cut through a tile, an unknown item of the to-do, or a summary longer than its
+            steps.
     """
     latest = now.seen
     place = now.place(tx, upto=directive.first_step)
@@ -125,13 +136,39 @@ def fold_steps(tx: Writing, now: Handle, directive: FoldDirective, by: By) -> Ti
     if empty:
         raise FoldError(f"s{empty[0]} is empty yet; fold it when something is recorded in it")
     number = tx.cover.next_tile(place.session)
-    if directive.summary is None:
-        tile = shorten_tile(workspace, blocks, number, query_of(workspace))
-        return _put(tx, now, place, blocks, tile, By("embedded", by.reason))
-    steps = tuple(step for block in blocks for step in block.steps)
-    summary, marks = read_evidence(tx, place, steps).mark(directive.summary)
-    tile = write_tile(workspace, blocks, number, summary, by.author)
+    steps, marks = tuple(step for block in blocks for step in block.steps), list[str]()
+
+    def mark(text: str) -> str:
+        marked, missing = read_evidence(tx, place, steps).mark(text)
+        marks.extend(missing)
+        return marked
+
+    directive, told = directive.reword(mark), directive.told
+    if directive.summary is not None:
+        tile = write_tile(workspace, blocks, number, directive.summary, by.author, directive)
+    else:
+        by = by if told else By("embedded", by.reason)
+        tile = set_sub_task(workspace, blocks, shorten_tile(workspace, blocks, number), directive)
+        tile = replace(tile, origin=by.author) if told and tile.memory is None else tile
     return _put(tx, now, place, blocks, replace(tile, marks=(*tile.marks, *marks)), by)
+
+
+def condense_steps(tx: Writing, now: Handle, last: int, texts: Mapping[int, str] | None, by: By) -> tuple[Tile, ...]:
+    """Fold each of the last steps alone, or each step that has a text. One that is folded, not settled or no shorter in
+    a tile is left as it is.
+    """
+    place, made = now.place(tx, upto=min(texts, default=None) if texts else None), list[Tile]()
+    steps = find_condensable(place.workspace, len(place.workspace.blocks) if texts else last)
+    times = {step.n: step.time for step in tx.log.steps(place.session, [step.n for step in steps])}
+    for step in steps if texts is None else [step for step in steps if step.n in texts]:
+        text, marks = read_evidence(tx, place, step.steps).mark(texts[step.n]) if texts else ("", ())
+        when = f"{datetime.fromtimestamp(times[step.n], UTC):%Y-%m-%d %H:%M}"
+        number, who = tx.cover.next_tile(place.session), by if texts else By("embedded", by.reason)
+        tile = condense_step(place.workspace, step, number, when, text, by.author if texts else "embedded")
+        if tile is not None:
+            made.append(_put(tx, now, place, [step], replace(tile, marks=tuple(marks)), who))
+            place = now.place(tx)
+    return tuple(made)
 
 
 def consolidate(
@@ -181,7 +218,7 @@ def _fold_past(
     """Fold a batch into the tile of the past, with a new memory or the one there is, and commit it."""
     opened = open_tiles(tx, place.session, place.workspace, batch.blocks, REACH * limit)
     number, kept = tx.cover.next_tile(place.session), written or find_memory(batch.blocks)
-    tile = make_past(batch, opened, number, limit, query_of(place.workspace), kept)
+    tile = make_past(batch, opened, number, limit, place.workspace, kept)
     return () if tile.whole else (_put(tx, now, place, batch.blocks, tile, by),)
 
 
@@ -246,7 +283,7 @@ def _refill_past(
     if batch is None:
         return replace(workspace, blocks=tuple(opened))
     number = max(block.number for block in workspace.blocks if isinstance(block, Tile))
-    tile = make_past(batch, batch.blocks, number, limit, query_of(workspace), memory)
+    tile = make_past(batch, batch.blocks, number, limit, workspace, memory)
     past = batch.blocks if tile.whole else (tile,)
     return replace(workspace, blocks=(*past, *batch.newest))
 

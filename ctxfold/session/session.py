@@ -7,7 +7,7 @@ from typing import Any, Literal, overload
 
 from ctxfold.config import FoldSettings, fold_settings
 from ctxfold.decisions.extraction import Material
-from ctxfold.decisions.fold import FoldDirective
+from ctxfold.decisions.fold import FoldDirective, SubTask
 from ctxfold.decisions.memory import MemoryDue, choose_batch, find_due, read_memory
 from ctxfold.decisions.refactor import OPERATORS, Refactored, read_operator
 from ctxfold.decisions.register import Statements, Todo, read_plan
@@ -19,7 +19,7 @@ from ctxfold.session.branches import Move, Topic, Wish, read_tree
 from ctxfold.session.commits import head_of, restore_version, void_decision
 from ctxfold.session.decide import RefactorWanted, Selections
 from ctxfold.session.handle import Handle, check, check_methods
-from ctxfold.session.memory import consolidate, fill_view, fold_steps, put_memory
+from ctxfold.session.memory import condense_steps, consolidate, fill_view, fold_steps, put_memory
 from ctxfold.session.open import check_utf8, forget_pictures, keep_picture, open_handle
 from ctxfold.session.recall import Hit, Recalled, list_named, recall, recall_records, search
 from ctxfold.session.record import NewRecord
@@ -31,7 +31,7 @@ from ctxfold.session.tools import SessionTool, make_tools
 from ctxfold.store.rows import Reading
 from ctxfold.tokens import Budget
 from ctxfold.view.render import View, render
-from ctxfold.workspace import By, Extraction, Intent, Memory, Tile, Workspace
+from ctxfold.workspace import By, Extraction, Intent, Memory, Status, Tile, Workspace
 
 Step = int | str | Ref
 """A step as callers name it: its number, `s12`, or the ref that recording returned."""
@@ -208,19 +208,33 @@ class Session:
             taken = self._at.record(tx, [new], fills=fills)
             return RecordRef(taken.step.n, taken.last)
 
-    def fold(
-        self, summary: str | None = None, first_step: Step | None = None, last_step: Step | None = None, by: By = _HOST
+    # fmt: off
+    def fold(  # noqa: PLR0913 - a sub-task has four parts
+        self, summary: str | None = None, first_step: Step | None = None, last_step: Step | None = None, by: By = _HOST,
+        *, status: Status | None = None, goal: str | None = None, outcome: str | None = None, todo: str | None = None,
     ) -> Tile:
+        # fmt: on
         """Replace steps by a tile. The user's words and the facts in use stay verbatim.
 
         Without a `summary` the embedded folder writes it; without a `first_step` the last step is folded alone; without
-        a `last_step` all up to the latest. Raises FoldError: nothing to fold, a cut through a tile, or a summary longer
-        than its steps.
+        a `last_step` all up to the latest. Of the sub-task (its `status`, `goal`, `outcome` in a sentence, `todo` item)
+        the to-do and the last result say what is left out. Raises FoldError: nothing to fold, a cut through a tile, no
+        such item, or a summary longer than its steps.
         """
         first, last = (None if step is None else parse_step(step) for step in (first_step, last_step))
-        directive = FoldDirective(summary=summary, first_step=first, last_step=last)
+        sub_task = SubTask(status=status, goal=goal, outcome=outcome, todo=todo)
+        directive = FoldDirective(summary=summary, first_step=first, last_step=last, **sub_task.told)
         with self._at.writing() as tx:
             return fold_steps(tx, self._at, directive, by)
+
+    def condense(self, last: int = 10, by: By = _HOST, texts: Mapping[int, str] | None = None) -> tuple[Tile, ...]:
+        """Fold each of the last steps alone: its time, its calls, what came of it in 50 tokens (the AgentFold skill).
+
+        `texts`: what somebody wrote instead, by step. A step that is folded, not settled or no shorter so stays as it
+        is. Returns the tiles that were made.
+        """
+        with self._at.writing() as tx:
+            return condense_steps(tx, self._at, max(last, 1), texts, by)
 
     def consolidate(
         self,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import BaseModel, Field, ValidationError
 
+from ctxfold.decisions.fold import SubTask
 from ctxfold.decisions.register import ItemWritten
 from ctxfold.errors import CtxfoldError
 from ctxfold.log import spans
@@ -29,7 +30,7 @@ class _RecallArguments(BaseModel, frozen=True, extra="forbid"):
     query: str = Field("", description="Words to search for, where you have no ref.")
 
 
-class _FoldArguments(BaseModel, frozen=True, extra="forbid"):
+class _FoldArguments(SubTask, frozen=True, extra="forbid"):
     summary: str = Field(
         min_length=1, description="The facts that matter later: names, numbers, decisions, failures, open points."
     )
@@ -113,7 +114,7 @@ def _recall(session: Session, given: _RecallArguments) -> str:
 
 
 def _fold(session: Session, given: _FoldArguments) -> str:
-    tile = session.fold(given.summary, given.first_step, given.last_step)
+    tile = session.fold(given.summary, given.first_step, given.last_step, **given.told)
     return f"{tile.id} replaces {spans(tile.steps)}: {tile.tokens} tokens, raw {tile.raw}"
 
 

@@ -61,6 +61,8 @@ class Shown:
         whole: whether nothing of its steps was left out.
         memory: the memory of its steps, shown before the lines.
         as_of: the latest step that the author of the memory had read.
+        todo: the item of the to-do that a tile served.
+        closed: whether more than the user's words is chosen of it only after all other blocks.
     """
 
     steps: tuple[int, ...]
@@ -72,6 +74,8 @@ class Shown:
     whole: bool
     memory: Memory | None = None
     as_of: int = 0
+    todo: str = ""
+    closed: bool = False
 
     @cached_property
     def texts(self) -> tuple[str, ...]:
@@ -99,7 +103,8 @@ class Shown:
 
     @property
     def _mark(self) -> str:
-        return " ".join([spans(self.steps), *([self.status] if self.status in _ENDINGS else [])])
+        words = [spans(self.steps), *([self.status] if self.status in _ENDINGS else [])]
+        return ", ".join(filter(None, (" ".join(words), self.todo)))
 
     @cached_property
     def text(self) -> str:
@@ -112,6 +117,12 @@ class Shown:
         return count(f"{self.text}\n")
 
 
+def write_account(tile: Tile) -> str:
+    """Return what a tile says of its steps in prose: its goal and outcome, then its summary."""
+    subject = " → ".join(" ".join(text.split()) for text in (tile.goal, tile.outcome) if text)
+    return "\n".join(filter(None, (subject, tile.summary)))
+
+
 @lru_cache(maxsize=2_048)
 def show(block: Block, lifted: frozenset[str] = frozenset()) -> Shown:
     """A block with all its lines. `lifted`: the refs of findings that were taken back.
@@ -120,8 +131,8 @@ def show(block: Block, lifted: frozenset[str] = frozenset()) -> Shown:
     """
     lines = demote_lifted(block.lines, lifted)
     if isinstance(block, Tile):
-        past = block.summary, lines, block.status, block.untrusted, block.whole, block.memory, block.as_of
-        return Shown(block.steps, block.raw, *past)
+        past = lines, block.status, block.untrusted, block.whole, block.memory, block.as_of, block.todo
+        return Shown(block.steps, block.raw, write_account(block), *past)
     untrusted = any(each.untrusted for each in block.lines)
     return Shown(block.steps, block.raw, "", lines, None, untrusted, whole=True)
 
@@ -234,7 +245,9 @@ def condense(
     words = min(_USER_WORDS * budget, room if known else _AT_MOST * room)
     acting = set(steps) if known else {step for each, step in zip(lines, steps, strict=True) if each.kind == "call"}
     closing = {at for at, step in enumerate(steps) if step not in acting}
-    replies = {piece.text: at for at, piece in enumerate(pieces) if piece.kind == "say" and piece.line in closing}
+    own = [at for at, piece in enumerate(pieces) if piece.kind != "head" and piece.line < len(lines)]
+    active = [at for at in own if not blocks[owners[pieces[at].line]].closed]
+    replies = {pieces[at].text: at for at in active if pieces[at].kind == "say" and pieces[at].line in closing}
     first = [place for place in said if pieces[place].line == pieces[said[0]].line and not query[0]]
     edges = [place for places in ends.values() for place in sorted(set(places))]
     for most, among in (
@@ -243,6 +256,7 @@ def condense(
         (_EDGES * words, edges),
         (words, said),
         (words + _REPLIES * room, replies.values()),
+        (room if len(active) < len(own) else 0, active),
     ):
         choice.fill(min(room, int(most)), among)
     chosen = choice.fit(room, lambda places: _count_addressed(write(lines, pieces, places)))
@@ -259,6 +273,14 @@ def shorten_summaries(summaries: Sequence[str], room: int, query: Sequence[str])
         " ".join(f"{span.of(summary)} {GAP}" for span in find_excerpts(summary, "\n".join(query), share))
         for summary, share in zip(summaries, shares, strict=True)
     ]
+
+
+def query_of(workspace: Workspace) -> list[str]:
+    """Texts about the present task: the goal, the open to-do, the user's newest words, the latest step."""
+    said = [line.text for block in workspace.blocks[-8:] for line in block.said]
+    latest = workspace.latest
+    calls = [line.text for line in latest.lines if line.kind in ("call", "say")] if latest else []
+    return [workspace.goal, *workspace.goals[1:], *(item.text for item in workspace.intent.open), *said[-2:], *calls]
 
 
 def _is_command(text: str) -> bool:

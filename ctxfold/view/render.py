@@ -13,7 +13,7 @@ from ctxfold.log.lines import GOAL, USER, Line, unposed
 from ctxfold.prompts import prompt
 from ctxfold.tokens import Budget, count
 from ctxfold.view.ends import write_ends
-from ctxfold.view.fit import Parts, Shown, demote_lifted, fit, join_older, show
+from ctxfold.view.fit import Parts, Shown, demote_lifted, fit, join_older, query_of, show
 from ctxfold.view.native import CallLog, Native, as_anthropic, as_openai, read_no_calls
 from ctxfold.view.trail import drop_repeats
 from ctxfold.workspace import Tile, Workspace
@@ -62,14 +62,6 @@ class View:
             say: the user's newest message, if it is not recorded yet.
         """
         return as_openai(self.native, say)
-
-
-def query_of(workspace: Workspace) -> list[str]:
-    """Texts about the present task: the goal, the open to-do, the user's newest words, the latest step."""
-    said = [line.text for block in workspace.blocks[-8:] for line in block.said]
-    latest = workspace.latest
-    calls = [line.text for line in latest.lines if line.kind in ("call", "say")] if latest else []
-    return [workspace.goal, *workspace.goals[1:], *(item.text for item in workspace.intent.open), *said[-2:], *calls]
 
 
 _REACH = 4

@@ -69,6 +69,7 @@ async def extract(
 
 
 _NO_MEMORY = MemoryParts()
+_TOLD = ("status", "outcome", "todo")
 
 
 async def fold(
@@ -78,16 +79,20 @@ async def fold(
     summary: str = "",
     first_step: int = 0,
     last_step: int = 0,
+    status: str = "",
+    outcome: str = "",
+    todo: str = "",
 ) -> CallToolResult:
     """Write the memory of the past, or fold a stretch of steps into one block."""
     pool, first, last, note = get_pool(ctx), first_step or None, last_step or None, ""
     parts = memory.model_dump(exclude_defaults=True)
-    if parts and (summary or first):
-        raise InputError("memory replaces all older steps: leave summary and first_step out, or leave memory out")
-    if parts or (summary and not (first or last)):
+    told: dict[str, Any] = {name: text for name, text in zip(_TOLD, (status, outcome, todo), strict=True) if text}
+    if parts and (summary or first or told):
+        raise InputError("memory replaces all older steps: give it alone or with last_step, or leave it out")
+    if parts or (summary and not (first or last or told)):
         tile = await pool.use(session, lambda opened: opened.remember(parts or summary, last))
-    elif summary:
-        tile = await pool.use(session, lambda opened: opened.fold(summary, first, last))
+    elif summary or told:
+        tile = await pool.use(session, lambda opened: opened.fold(summary or None, first, last, **told))
     else:
         decided = await pool.deciders.fold(pool.lease(session), first, last)
         tile, note = decided.made, decided.note
@@ -98,6 +103,7 @@ async def fold(
         block=tile.id,
         steps=spans(tile.steps),
         scale=tile.scale,
+        status=tile.status,
         tokens=tile.tokens,
         raw_tokens=tile.raw,
         notes=[note, marked, unsaid],

@@ -21,7 +21,6 @@ from ctxfold.log.lines import COMMANDS, KEY_INFO, NOTE, THINKING, Line
 from ctxfold.prompts import prompt
 from ctxfold.select.pieces import find_above
 from ctxfold.view.fit import show
-from ctxfold.view.render import query_of
 from ctxfold.workspace import Block, Origin, Pin, RawStep, Slot, Superseded, Tile, Workspace
 
 _TIMES, _NAMED_TIMES = 3, 2
@@ -179,8 +178,7 @@ def abstract_state(case: Case) -> Refactoring:
         batch = Batch(case.earlier, case.workspace.blocks[case.protected :], room)
     if not batch.blocks:
         raise InputError("there is nothing before the latest step")
-    kept, query = find_memory(batch.blocks), query_of(case.workspace)
-    tile = make_past(batch, batch.blocks, case.tile, case.budget, query, kept)
+    tile = make_past(batch, batch.blocks, case.tile, case.budget, case.workspace, find_memory(batch.blocks))
     if tile.whole or price_blocks(tile) >= price_blocks(*batch.blocks):
         raise InputError("these steps hold facts alone; nothing could be shortened")
     return Refactoring("state_abstract", (tile,), f"state of {spans(tile.steps)}")

@@ -16,7 +16,7 @@ from ctxfold.models.deciders.extraction import ChooseLines, extract_chosen
 from ctxfold.models.deciders.loop import Decided as Decided
 from ctxfold.models.deciders.loop import SessionLease as SessionLease
 from ctxfold.models.deciders.loop import Timed, decide, lease_of
-from ctxfold.models.deciders.memory import Fold, Remember, find_last_message, find_micro, plan_folding
+from ctxfold.models.deciders.memory import Condense, Fold, Remember, find_last_message, find_micro, plan_folding
 from ctxfold.models.deciders.register import PlanQuestion, read_unread
 from ctxfold.models.deciders.steer import PlaceQuestion, Route, Write
 from ctxfold.models.named import Roles, add_prices
@@ -87,6 +87,10 @@ class Deciders:
     ) -> Decided[Tile]:
         """Fold a stretch of steps, as `Session.fold` does. Raises FoldError: nothing to fold, a cut through a tile."""
         return await decide(self._start().folder, session, Fold(first_step, last_step))
+
+    async def condense(self, session: Session | SessionLease, last: int = 10) -> Decided[tuple[Tile, ...]]:
+        """Fold each of the last steps alone, as `Session.condense` does; a model writes all their texts at once."""
+        return await decide(self._start().folder, session, Condense(last))
 
     async def plan(self, session: Session | SessionLease) -> Decided[Intent]:
         """Write the register from the log since the last plan; a long log is read in parts, with a plan for each."""

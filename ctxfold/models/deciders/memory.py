@@ -13,8 +13,8 @@ from typing import Any, ClassVar
 
 from pydantic import BaseModel, Field
 
-from ctxfold.decisions.fold import KeptMemory, find_memory, find_stretch
-from ctxfold.decisions.memory import TINY, choose_batch, is_memory_due, memory_room
+from ctxfold.decisions.fold import KeptMemory, SubTask, describe_items, find_memory, find_stretch
+from ctxfold.decisions.memory import CONDENSED, TINY, choose_batch, find_condensable, is_memory_due, memory_room
 from ctxfold.decisions.register import PlanWritten
 from ctxfold.decisions.reply import parse
 from ctxfold.errors import InputError, StaleDecision, Unfit
@@ -112,14 +112,25 @@ MICRO, MACRO = 120, 800
 """o200k tokens of a summary that a model is asked to keep within, for one step and for several."""
 _BATCH, _BATCH_SHARE = 60, 0.08
 """o200k tokens of a summary behind the memory: at least, and as a share of its steps."""
+_TEXT = 32
+"""o200k tokens of a text that is asked for, beside the time and the calls of its step."""
 LONGEST = 100_000
 """o200k tokens of steps that a model summarises; the embedded folder takes longer stretches."""
 
 
-class FoldSummary(BaseModel, frozen=True, extra="forbid"):
-    """The reply of a model: the text that replaces the steps."""
+class FoldSummary(SubTask, frozen=True, extra="forbid"):
+    """The reply of a model: the text that replaces the steps, and their sub-task."""
 
     summary: str = Field(min_length=1, max_length=40_000, description="What replaces the steps, in plain sentences.")
+
+
+def _ask_for(session: Session, steps: Sequence[int], wanted: str) -> str:
+    """The request for a text in place of steps, or for several."""
+    workspace = session.workspace
+    now = " ".join(find_last_message(session, workspace)).strip() or "not said"
+    log = show_log(session.read_records(steps, reading=True, most=_CHARACTERS * LONGEST), LONGEST)
+    blanks = {"steps": spans(steps), "wanted": wanted, "now": now, "text": log, **fill_register(workspace)}
+    return prompt("fold_request", **blanks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,25 +162,65 @@ class Fold:
         else:
             most = max(16, min(MICRO if len(steps) == 1 else MACRO, took // 2))
             wanted = prompt("fold_wanted_tile", took=took, most=most)
-        now = " ".join(find_last_message(session, workspace)).strip() or "not said"
-        log = show_log(session.read_records(steps, reading=True, most=_CHARACTERS * LONGEST), LONGEST)
-        blanks = {"wanted": wanted, "now": now, "text": log, **fill_register(workspace)}
 
         def apply(session: Session, written: FoldSummary) -> Tile:
             now = session.workspace.covering(steps)
             if [(block.steps, block.lines) for block in now] != [(block.steps, block.lines) for block in blocks]:
                 raise StaleDecision("the steps changed while the fold was written; fold again")
-            return session.fold(written.summary, steps[0], steps[-1], by)
+            return session.fold(written.summary, steps[0], steps[-1], by, **written.told)
 
         def check(session: Session, written: FoldSummary) -> None:
-            check_values(session, written.summary, steps)
+            check_values(session, "\n".join(filter(None, (written.outcome, written.summary))), steps)
 
         words = partial(_in_words, workspace=workspace, steps=steps)
-        return ModelQuestion(prompt("fold_request", steps=spans(steps), **blanks), apply, "its length", words, check)
+        return ModelQuestion(_ask_for(session, steps, wanted), apply, "its length", words, check)
 
     def fall_back(self, session: Session, why: str) -> Tile:
         """Let the embedded folder fold it."""
         return session.fold(None, self.first, self.last, By("embedded", why))
+
+
+class CondensedStep(BaseModel, frozen=True, extra="forbid"):
+    """What is kept of one step."""
+
+    step: int = Field(ge=1, description="The number of the step.")
+    text: str = Field(min_length=1, max_length=2_000, description="What replaces it.")
+
+
+class CondensedSteps(BaseModel, frozen=True, extra="forbid"):
+    """The reply of a model: a text for each step."""
+
+    steps: tuple[CondensedStep, ...] = Field(min_length=1, description="One entry for each step shown.")
+
+
+@dataclass(frozen=True, slots=True)
+class Condense:
+    """Fold each of the last steps alone, all in one request."""
+
+    last: int
+    kind: ClassVar[RequestKind[CondensedSteps]] = RequestKind.of(CondensedSteps, "keep", "fold")
+
+    def ask(self, session: Session, by: By) -> ModelQuestion[CondensedSteps, tuple[Tile, ...]] | str:
+        """Ask for a text for each step."""
+        steps = [step.n for step in find_condensable(session.workspace, self.last)]
+        if not steps:
+            return "no step to condense"
+
+        def apply(session: Session, written: CondensedSteps) -> tuple[Tile, ...]:
+            return session.condense(by=by, texts={each.step: each.text for each in written.steps})
+
+        def check(session: Session, written: CondensedSteps) -> None:
+            for each in written.steps:
+                if count(each.text) > CONDENSED:
+                    raise Unfit(f"the text of s{each.step} takes {count(each.text)} tokens of {_TEXT}", "its length")
+                check_values(session, each.text, [each.step])
+
+        text = _ask_for(session, steps, prompt("fold_wanted_each", most=_TEXT))
+        return ModelQuestion(text, apply, "its steps", check=check)
+
+    def fall_back(self, session: Session, why: str) -> tuple[Tile, ...]:
+        """Let the embedded folder condense them."""
+        return session.condense(self.last, By("embedded", why))
 
 
 PART, RECORD = 24_000, 12_000
@@ -228,6 +279,8 @@ class Remember:
             newer = show_log(session.read_records(session.list_steps(as_of)), PART)
             log += prompt("memory_newer", newer=newer or "nothing")
         blanks = {"leaving": spans(self.leaving), "as_of": as_of, "room": room, "characters": int(_DENSE * room)}
+        items = describe_items(session.workspace)
+        blanks |= {"items": f"Their steps: {items}" if items else ""}
         register = fill_register(session.workspace)
         text = prompt("memory_request", before="".join(earlier), log=log, **blanks, **register)
 
@@ -302,4 +355,4 @@ def _in_words(reply: str, workspace: Workspace, steps: Sequence[int]) -> Mapping
         return parse_words(read.text, "keep")
     if (read.directive.first_step, read.directive.last_step) != (steps[0], steps[-1]):
         raise InputError(f"- fold {spans(steps)}, the steps you were shown, and no others")
-    return {"summary": read.directive.summary}
+    return {"summary": read.directive.summary, **read.directive.told}

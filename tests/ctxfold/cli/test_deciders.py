@@ -17,6 +17,7 @@ pytestmark = pytest.mark.usefixtures("ctxfold_home")
 
 DECISIONS: dict[str, tuple[list[str], dict[str, Any], str]] = {
     "fold": (["fold", "trip", "--first", "s1", "--last", "3"], {"summary": "Looked up W-2001 to W-2003."}, "folded"),
+    "condense": (["fold", "trip", "--each", "1"], {"steps": [{"step": 5, "text": "W-2005 was found."}]}, "folded"),
     "plan": (
         ["todo", "trip", "--plan"],
         {"todo": [{"text": "Refund W-2003"}]},
@@ -81,6 +82,16 @@ def test_a_model_that_gives_nothing_of_use_is_named_and_the_embedded_decider_dec
     done = run(*words, "--model", scripted(tmp_path, {"x": 1}, {"x": 1}))
     assert "was refused twice, at last for its form" in done.err
     assert "model" not in made_by(kind)
+
+
+def test_a_fold_tells_its_sub_task_or_condenses_each_of_the_last_steps(run: Run, trip: str) -> None:
+    assert run("todo", trip, "--add", "Find the order").code == 0
+    words = ["--first", "1", "--last", "2", "--status", "failed", "--outcome", "It was not W-2001.", "--todo", "t1"]
+    tile = json.loads(run("fold", trip, *words, "--json").out)
+    assert (tile["status"], tile["outcome"], tile["todo"]) == ("failed", "It was not W-2001.", "t1")
+    assert run("fold", trip, "--each", "2").out.splitlines()[0].startswith("b2 stands for s5: ")
+    failed(run("fold", trip, "--each", "2", "--first", "1"), 2, "--each")
+    failed(run("fold", trip, "--status", "lost"), 2, "completed, partial, failed")
 
 
 def test_a_fold_with_a_summary_is_the_persons(run: Run, trip: str) -> None:

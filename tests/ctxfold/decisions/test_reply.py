@@ -127,6 +127,14 @@ def test_a_fold_names_its_first_and_last_step(session: Session, reply: str, firs
     assert parsed.text == ""
 
 
+def test_a_fold_tells_its_sub_task_in_a_reply_as_in_the_tool(session: Session):
+    sub_task = {"status": "failed", "goal": "Log in", "outcome": "The shop refused it.", "todo": "t3"}
+    parsed = read(session, fold(**sub_task))
+    assert parsed.directive is not None
+    assert parsed.directive.told == sub_task
+    assert read(session, fold(status="lost")).reason
+
+
 def test_a_memory_is_read_part_by_part_with_or_without_a_fold(session: Session):
     memory = {"wanted": "A hotel (s1.1).", "laid_down": "Under 100 EUR.", "next": "Book it."}
     assert read(session, context(memory=memory)) == Parsed(memory=MemoryParts(**memory))

@@ -52,15 +52,21 @@ async def test_a_session_is_opened_recorded_folded_read_recalled_and_undone(conn
         assert "block b1 · steps s1-s2 · scale macro" in folded
         view = await call(client, "context", session="paris-trip")
         assert "TGV 9713, 49 EUR." in view
+        await call(client, "undo", session="paris-trip")
+        await call(client, "plan", session="paris-trip", todo=["Find a train"])
+        words = {"summary": "TGV 9713.", "status": "partial", "outcome": "49 EUR", "todo": "t1"}
+        assert "status partial" in await call(client, "fold", session="paris-trip", first_step=1, **words)
+        view = await call(client, "context", session="paris-trip")
+        assert "Find a train → 49 EUR" in view
         assert "Look the trains up." not in view
         exact = await client.call_tool("recall", {"session": "paris-trip", "ref": "s1.4"})
         assert isinstance(exact.content[1], TextContent)
         assert exact.content[1].text == STEP["results"][0]["text"]  # type: ignore[index]
         assert "s1.4" in await call(client, "recall", session="paris-trip", query="TGV price")
         undone = await call(client, "undo", session="paris-trip")
-        assert undone == "undone the fold of s1-s2 into b1 · now on main · tip s2"
+        assert undone == "undone the fold of s1-s2 into b2 · now on main · tip s2"
         redone = await call(client, "undo", session="paris-trip", redo=True)
-        assert redone == "redone the fold of s1-s2 into b1 · now on main · tip s2"
+        assert redone == "redone the fold of s1-s2 into b2 · now on main · tip s2"
 
 
 async def test_a_result_that_comes_late_is_kept_with_its_step(connect: Connect) -> None:

@@ -44,6 +44,25 @@ async def test_a_true_summary_stands_as_the_models(session: Session):
     assert len(model.requests) == 1
 
 
+async def test_the_model_tells_status_outcome_and_item_and_an_unknown_item_goes_back_once(session: Session):
+    session.plan(todo=["Find what was damaged"])
+    sub_task = {"status": "partial", "outcome": "W-2003 was delivered."}
+    model = ScriptedModel(said(GOOD, **sub_task, todo="t7"), said(GOOD, **sub_task, todo="t1"))
+    folded = await Deciders(model).fold(session, 1, 3)
+    assert (folded.made.status, folded.made.todo, folded.made.outcome) == ("partial", "t1", "W-2003 was delivered.")
+    assert (folded.decider, len(model.requests)) == ("model", 2)
+    assert "t1 open: Find what was damaged" in model.requests[0].messages[-1]["content"][0]["text"]
+
+
+async def test_one_request_condenses_each_of_the_last_steps_and_a_planted_value_goes_back(session: Session):
+    texts = [{"step": step, "text": f"W-200{step} was delivered."} for step in (3, 4, 5)]
+    model = ScriptedModel({"steps": [{"step": 3, "text": "Paid W-8888."}]}, {"steps": texts})
+    condensed = await Deciders(model).condense(session, 3)
+    assert [(tile.steps, tile.origin) for tile in condensed.made] == [((step,), "model") for step in (3, 4, 5)]
+    assert "W-2005 was delivered." in session.view().text
+    assert "W-2002" not in model.requests[0].messages[-1]["content"][0]["text"]
+
+
 async def test_the_model_sees_the_goal_the_users_words_and_the_whole_rows(session: Session):
     model = ScriptedModel(said(GOOD))
     await Deciders(model).fold(session, 1, 3)

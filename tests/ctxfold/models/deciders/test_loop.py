@@ -28,6 +28,12 @@ DECISIONS: dict[str, tuple[Ask, str, dict[str, Any], dict[str, Any]]] = {
         {"summary": "Looked up W-2001 to W-2003."},
         {"summary": 7},
     ),
+    "condense": (
+        lambda deciders, session: deciders.condense(session, 3),
+        "keep",
+        {"steps": [{"step": 4, "text": "W-2004 was delivered."}, {"step": 5, "text": "W-2005 was delivered."}]},
+        {"steps": [{"step": "s4"}]},
+    ),
     "plan": (
         lambda deciders, session: deciders.plan(session),
         "plan",
