@@ -100,6 +100,7 @@ async def serve_turn(
         raise InputError("two tools have one name; give each its own, and leave recall, fold, plan, note to ctxfold")
     if deciders.routes and sum(len(topic.branches) for topic in await run_sync(session.tree)) > 1:
         await deciders.branch(session, message)
+    await run_sync(session.set_tools, [tool.as_anthropic() for tool in offered])
     await run_sync(session.record_turn, message)
     upkeep, steps = [await deciders.maintain(session)], list[int]()
     instructions = prompt("serve_system", system=system).strip()

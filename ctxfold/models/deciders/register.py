@@ -37,7 +37,9 @@ class PlanQuestion:
         workspace = session.workspace
         last, _ = find_last_message(session, workspace)
         part = read_unread(session)[-1] if self.part is None else self.part
-        text = prompt("plan_request", new=show_log(part, 2 * NEW, NEW), **fill_register(workspace))
+        tools = ", ".join(tool.partition("(")[0] for tool in session.known_tools)
+        blanks = {"new": show_log(part, 2 * NEW, NEW), "tools": tools and f"The agent's tools: {tools}"}
+        text = prompt("plan_request", **blanks, **fill_register(workspace)).strip()
 
         def apply(session: Session, written: PlanWritten) -> Intent:
             if find_last_message(session, session.workspace)[0] != last:

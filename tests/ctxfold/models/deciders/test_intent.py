@@ -12,7 +12,7 @@ import pytest
 from ctxfold import Session
 from ctxfold.config import Endpoint
 from ctxfold.errors import InputError, ModelUnavailable
-from ctxfold.models import Reply, Request, Usage
+from ctxfold.models import Reply, Request, Roles, Usage
 from ctxfold.models.anthropic import AnthropicModel
 from ctxfold.models.deciders import Deciders
 from ctxfold.models.deciders import register as intent
@@ -442,6 +442,10 @@ async def test_the_tools_of_the_agent_are_kept_with_the_session_and_shown_to_the
         made = (await Deciders(model).extract(copy)).made
         assert copy.known_tools[0] in model.requests[0].messages[-1]["content"][0]["text"]
         assert made.hint == "Call get_order first."
+        copy.record_turn("And?")
+        planner = ScriptedModel({})
+        await Deciders(planner).plan(copy)
+        assert "get_order, cancel" in planner.requests[0].messages[-1]["content"][0]["text"]
         with pytest.raises(InputError, match="name"):
             copy.set_tools([{"description": "no name"}])
 
@@ -498,3 +502,49 @@ async def test_all_that_is_read_over_a_run_is_at_most_one_and_a_half_times_the_l
         add_json(session, orders(100 * turn, 100))
         await Deciders(model).extract(session)
     assert model.input() <= 1.5 * session.view().unfolded
+
+
+class Traveller(ScriptedModel):
+    """Plans as it is told turn by turn, writes short memories, and chooses the lines of the newest list."""
+
+    def __init__(self, *plans: dict[str, Any]) -> None:
+        super().__init__(*plans, name="traveller")
+        self.asked: list[str] = []
+        self.lines: dict[str, Any] = {}
+
+    async def decide(self, request: Request) -> Reply:
+        """What the tool asks for."""
+        self.asked.append(request.tool.name)
+        match request.tool.name:
+            case "plan":
+                return await super().decide(request)
+            case "extract":
+                return Reply(self.lines)
+            case "keep":
+                return Reply({"summary": "Looked at lists."})
+            case _:
+                return Reply({"wanted": "A trip (s1)."})
+
+
+async def test_lines_are_chosen_anew_at_each_change_of_intent_and_at_no_thanks():
+    flights = {"todo": [{"text": "Find a flight to Lyon"}], "goal": "Go to Lyon"}
+    bound = {"constraints": [{"text": "before noon"}]}
+    hotel = {"todo": [{"id": "t1", "state": "done", "evidence": ["s5"]}, {"text": "Find a hotel in Lyon"}]}
+    said = ("Find a flight.", "ok thanks", "Only before noon.", "Great.", "It is booked. Now a hotel.", "Thank you.")
+    model = Traveller(flights, {}, bound, {}, hotel, {})
+    with Session.open("trip", store=":memory:") as session:
+        folder = Roles(folder=Traveller(), planner=model, reader=model)
+        deciders, asked = Deciders(folder), []
+        add_result(session, "\n".join(f"Flight AF{n} leaves at {n % 24}:00" for n in range(400)))
+        add_result(session, "\n".join(f"Hotel H{n} has room {n}" for n in range(400)))
+        for turn, words in enumerate(said):
+            session.record_turn(user=words)
+            model.asked.clear()
+            model.lines = {"selections": [{"ref": f"s{2 if turn == 4 else 1}.3:{turn + 1}", "why": "asked for"}]}
+            await deciders.maintain(session, 1_000)
+            asked.append([*model.asked])
+            session.record_reply(f"Answer {turn}.")
+            if turn == 2:
+                assert [each.text for each in session.intent.extracts] == ["Flight AF2 leaves at 2:00"]
+        assert asked == [["plan", "extract"], ["plan"], ["plan", "extract"], ["plan"], ["plan", "extract"], ["plan"]]
+        assert [each.text for each in session.intent.extracts] == ["Hotel H4 has room 4"], "no flight line stands"
