@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ctxfold.config import FoldSettings as FoldSettings
+    from ctxfold.decisions.extraction import Material as Material
     from ctxfold.decisions.fold import FoldDirective as FoldDirective
     from ctxfold.decisions.memory import MemoryDue as MemoryDue
     from ctxfold.decisions.refactor import Refactored as Refactored
@@ -52,6 +53,7 @@ __version__ = "0.1.0"
 
 _NAMES = {
     "config": "FoldSettings",
+    "decisions.extraction": "Material",
     "decisions.fold": "FoldDirective",
     "decisions.memory": "MemoryDue",
     "decisions.refactor": "Refactored",

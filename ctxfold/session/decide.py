@@ -156,8 +156,8 @@ def extract_lines(
     """Put lines of the log at the end of the view: those that were chosen, or those nearest to the need.
 
     `asked`: the need, the hint, and the records that a model has read. Without a need, the open items, the latest
-    message and the constraints say what to look for. An empty list of selections takes the lines of before away.
-    Raises InputError: selections of which none names lines of the log; nothing is changed then.
+    message and the constraints say where to look. An empty list of selections takes the lines of before away. Raises
+    InputError: selections of which none names lines of the log; nothing is changed then.
     """
     if budget < _LEAST:
         raise InputError(f"an extraction needs a budget of at least {_LEAST} tokens; 400 is usual")
@@ -171,9 +171,11 @@ def extract_lines(
         if selections and not done.extracts:
             raise InputError(f"nothing was extracted: {'; '.join(done.omitted[:3])}"[:400])
         counts, omitted = tuple(sorted(done.counts.items())), tuple(done.omitted[:40])
-        made = _mark_values(tx, place, replace(made, extracts=tuple(done.extracts), counts=counts, omitted=omitted))
-    if not (made.extracts or made.hint or made.read or intent.extraction):
+        made = replace(made, extracts=tuple(done.extracts), counts=counts, omitted=omitted)
+    before = intent.extraction or Extraction(())
+    if not (made.extracts or made.hint or made.read or before.extracts or before.hint):
         return made
+    made = _mark_values(tx, place, made)
     made = replace(made, tokens=sum(count(each.text) + OVERHEAD for each in made.extracts))
     who = By("embedded" if selections is None else by.decider, by.reason or "asked for")
     now.take_intent(put_extraction(tx, place, made, who), replace(intent, extraction=made))

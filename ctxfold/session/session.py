@@ -21,11 +21,11 @@ from ctxfold.session.decide import RefactorWanted, Selections
 from ctxfold.session.handle import Handle, check, check_methods
 from ctxfold.session.memory import condense_steps, consolidate, fill_view, fold_steps, put_memory
 from ctxfold.session.open import check_utf8, forget_pictures, keep_picture, open_handle
-from ctxfold.session.recall import Hit, Recalled, list_named, recall, recall_records, search
+from ctxfold.session.recall import Hit, Recalled, list_named, recall, search
 from ctxfold.session.record import NewRecord
 from ctxfold.session.redact import Redaction, redact
 from ctxfold.session.register import put_refused
-from ctxfold.session.sources import list_path, read_evidence
+from ctxfold.session.sources import list_path, read_evidence, read_records
 from ctxfold.session.telling import Event, describe_event, read_history
 from ctxfold.session.tools import SessionTool, make_tools
 from ctxfold.store.rows import Reading
@@ -357,15 +357,7 @@ class Session:
         """Return the records of steps in order, each as `recall` returns it. Of steps with more than `most` characters
         the newest are returned; a record counts for an eighth of that at most. The session is free between two steps.
         """
-        newest_first: list[list[Recalled]] = []
-        left = most
-        for step in reversed(steps):
-            with self._at.reading() as tx:
-                newest_first.append(recall_records(tx, self._at.session, [step], reading))
-            left -= sum(min(len(each.text), most // 8) for each in newest_first[-1])
-            if left < 0:
-                break
-        return [each for records in reversed(newest_first) for each in records]
+        return read_records(self._at, steps, reading, most)
 
     def refactor(
         self,

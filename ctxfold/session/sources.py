@@ -15,8 +15,9 @@ from ctxfold.errors import RefError
 from ctxfold.log import parse_ref
 from ctxfold.log.lines import text_of
 from ctxfold.log.page import page_of
+from ctxfold.session.handle import Handle
 from ctxfold.session.load import lines_at
-from ctxfold.session.recall import load_records, rank_records, recall
+from ctxfold.session.recall import Recalled, load_records, rank_records, recall, recall_records
 from ctxfold.session.record import Branch, match_calls
 from ctxfold.store.rows import Reading
 from ctxfold.store.tables import StoredRecord
@@ -87,6 +88,19 @@ class Sources:
         """Return a record with its text."""
         text = self.tx.log.text(record.entry)
         return EntrySource(record.step, record.k, record.kind, text, record.origin in ("tool", "page"))
+
+
+def read_records(now: Handle, steps: Sequence[int], reading: bool, most: int) -> list[Recalled]:
+    """Return the records of steps, as `Session.read_records` does, each step in a transaction of its own."""
+    newest_first: list[list[Recalled]] = []
+    left = most
+    for step in reversed(steps):
+        with now.reading() as tx:
+            newest_first.append(recall_records(tx, now.session, [step], reading))
+        left -= sum(min(len(each.text), most // 8) for each in newest_first[-1])
+        if left < 0:
+            break
+    return [each for records in reversed(newest_first) for each in records]
 
 
 def read_case(
