@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
@@ -36,36 +36,35 @@ _ANY_KEY = "Shift"
 _OPTIONS = "e => e instanceof HTMLSelectElement ? [...e.options].flatMap(o => [o.value, o.label.trim()]) : null"
 
 
-async def hide_typed(window: Window, actions: Sequence[A], renamed: Mapping[str, str]) -> tuple[A, ...]:
+async def hide_typed(window: Window, actions: Sequence[A]) -> tuple[A, ...]:
     """Return the actions with a placeholder for each text that goes into a password field; the window keeps its value.
 
     Args:
         window: the page as it was seen last.
         actions: to be done there. A field that cannot be judged in time counts as one for passwords. One that
             is called by a name which the page does not have belongs to the address that the actions open before.
-        renamed: the refs that are used now for those that the actions name, where these are others.
     """
     hidden: list[Any] = []
     url = window.page.url
     for action in actions:
-        changes = await _hide_texts(window, action, renamed, url)
+        changes = await _hide_texts(window, action, url)
         hidden.append(action.model_copy(update=changes))
         if isinstance(action, act.Navigate):
             url = action.url
     return tuple(hidden)
 
 
-async def _hide_texts(window: Window, action: Action, renamed: Mapping[str, str], url: str) -> dict[str, Any]:
+async def _hide_texts(window: Window, action: Action, url: str) -> dict[str, Any]:
     """Return the fields of an action to change where its texts go into password fields of the page at `url`."""
     match action:
         case act.Type(ref=ref, text=text):
-            return {"text": await _hide(window, renamed.get(ref, ref), text, url)}
+            return {"text": await _hide(window, ref, text, url)}
         case act.FillForm(fields=fields):
-            values = [await _hide(window, renamed.get(field.ref, field.ref), field.value, url) for field in fields]
+            values = [await _hide(window, field.ref, field.value, url) for field in fields]
             pairs = zip(fields, values, strict=True)
             return {"fields": tuple(field.model_copy(update={"value": value}) for field, value in pairs)}
         case act.Press(key=key, ref=ref) if len(key) == 1:
-            return {"key": await _hide(window, renamed.get(ref, ref) if ref else None, key, url)}
+            return {"key": await _hide(window, ref, key, url)}
         case _:
             return {}
 

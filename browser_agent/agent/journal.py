@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import anyio.to_thread
 
-from browser_agent.actions import is_ref, with_targets
 from browser_agent.agent.steps import ADDRESS
-from browser_agent.deciders import REMEMBERED, DecidedStep, Decision, Situation, Source, address
+from browser_agent.deciders import REMEMBERED, DecidedStep, Situation, Source, address
 from browser_agent.network.egress import origin_of
 from browser_agent.network.secrets import Secrets
 from browser_agent.observation import Observation
@@ -27,10 +25,6 @@ from ctxfold.text.json import parse_object
 from ctxfold.tokens import MIN_BUDGET, Budget, count
 from ctxfold.workspace import By, Workspace
 
-_REF = re.compile(r"\[ref=([^\]\s]+)\]")
-_GONE = "e0"
-"""A ref that no page has."""
-
 
 @dataclass(frozen=True, slots=True)
 class CutOff:
@@ -39,28 +33,22 @@ class CutOff:
     Attributes:
         address: the page's address; None when no page was opened.
         steps: steps taken since the user's last message.
-        full: the page's whole snapshot after the last step; empty when that step has no results.
-        ref: the snapshot's ref in the log.
         pages: the newest pages seen, oldest first, each as it was seen last and with its snapshot's ref.
     """
 
     address: str | None = None
     steps: int = 0
-    full: str = ""
-    ref: str = ""
     pages: Sequence[tuple[Observation, str]] = ()
 
 
 def read_cut_off(session: Session) -> CutOff:
     """Read from the log where the session's last run ended."""
     newest: str | None = None
-    last: list[Recalled] = []
     pages: dict[str, tuple[Observation, str]] = {}
     steps = 0
     asked = False
     for step in range(session.tip, 0, -1):
         records = session.read_records([step])
-        last = last or records
         kinds = [record.kind for record in records]
         steps += not asked and "call" in kinds
         asked |= "user" in kinds
@@ -70,10 +58,7 @@ def read_cut_off(session: Session) -> CutOff:
             pages[address(where)] = (from_log(where, page.text), page.ref)
         if asked and len(pages) >= REMEMBERED:
             break
-    kinds = [record.kind for record in last]
-    page = _find_page(last) if kinds.count("result") == kinds.count("call") else None
-    full, ref = (page.text, page.ref) if page is not None else ("", "")
-    return CutOff(newest, steps, full, ref, list(pages.values())[::-1])
+    return CutOff(newest, steps, list(pages.values())[::-1])
 
 
 def read_start_address(session: Session) -> str | None:
@@ -98,24 +83,6 @@ def _find_address(records: Sequence[Recalled]) -> str | None:
             if result.keys() == {"done", ADDRESS}:
                 return str(result[ADDRESS])
     return None
-
-
-def match_refs(shown: str, now: str) -> Mapping[str, str] | None:
-    """Map each ref of an earlier snapshot to the ref at the same place now; None when the page has changed."""
-    if _REF.sub("", shown) != _REF.sub("", now):
-        return None
-    return dict(zip(_REF.findall(shown), _REF.findall(now), strict=False))  # as many: the texts between are the same
-
-
-def rename_refs(decision: Decision, renamed: Mapping[str, str]) -> Decision:
-    """Return a decision with the page's present refs; words that only look like a ref stay."""
-    if not renamed:
-        return decision
-    actions = tuple(
-        with_targets(action, lambda target: renamed.get(target, _GONE) if is_ref(target) else target)
-        for action in decision.page_actions
-    )
-    return decision.model_copy(update={"actions": actions})
 
 
 _SEAM = 4

@@ -6,15 +6,14 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import anyio
 
 from browser_agent.actions import Answer, Navigate, Outcome, PageAction, Terminal
-from browser_agent.actions.perform import perform
-from browser_agent.agent.journal import CutOff, Journal, match_refs, rename_refs
+from browser_agent.agent.journal import CutOff, Journal
 from browser_agent.agent.result import RunResult, RunUsage, StepTaken
 from browser_agent.agent.script import ScriptFile
 from browser_agent.agent.settings import RunLimits, Watching
@@ -80,7 +79,6 @@ class Run:
         self._usage = RunUsage(budget=terms.budget)
         self._page: Observation | None = None
         self._ref = ""  # of the page's snapshot in the log
-        self._renamed: Mapping[str, str] = {}  # of a page opened again: its present refs by those the decider was shown
         self._outcome: Outcome | None = None  # of the last step that was performed
         self._notice = ""  # closes the next context
         self._notes: list[str] = []  # for the next step's note
@@ -122,7 +120,7 @@ class Run:
 
     async def _take_steps(self, begin: str | None, cut_off: CutOff) -> RunResult:
         self._steps_before = cut_off.steps
-        if begin is not None and not await self._revisit(begin, cut_off):
+        if begin is not None:
             await self._visit(begin)
             self._notice = prompt("notice_resumed", PROMPTS) if cut_off.steps else ""
         while (left := self._steps_left) > 0:
@@ -162,22 +160,6 @@ class Run:
         if page.status is not None and page.status >= 400:
             raise PageUnreachable(f"{begin} answers with status {page.status}; check the address")
 
-    async def _revisit(self, begin: str, cut_off: CutOff) -> bool:
-        """Open the last page of an earlier process again. Returns whether it is unchanged except for its refs.
-
-        If it is, the next decision is asked for exactly as that process would have asked, and nothing is recorded.
-        """
-        if not cut_off.full:
-            return False
-        outcome = await perform(self._driver.window, [Navigate(kind="navigate", url=begin)], self._driver.need)
-        page = outcome.observation
-        renamed = match_refs(cut_off.full, page.full) if outcome.ok and page is not None else None
-        if renamed is None or page is None:
-            return False
-        self._evidence.add(page, cut_off.ref)
-        self._page, self._ref, self._renamed = page, cut_off.ref, renamed
-        return True
-
     async def _prepare(self, left: int) -> Situation:
         """Prepare all that the next decision is made on."""
         notice = self._notice if self._page is not None else prompt("notice_start", PROMPTS)
@@ -193,7 +175,7 @@ class Run:
     async def _step(self, decided: DecidedStep) -> str:
         """Record a decision, perform it, record its outcome. Returns why the run must end, empty when it goes on."""
         lease, before, decision = self._journal.do, self._page, decided.decision
-        hidden = await self._driver.hide_passwords(lease, decision.actions, self._renamed)
+        hidden = await self._driver.hide_passwords(lease, decision.actions)
         decision = decision.model_copy(update={"actions": hidden})
         decided = replace(decided, decision=decision)
         verdict = self._driver.judge_try(hidden)
@@ -232,8 +214,7 @@ class Run:
         """
         if verdict != "go":
             return (), prompt("notice_repeated", PROMPTS), "tried before on this page"
-        actions = rename_refs(decision, self._renamed).page_actions
-        allowed, why = await self._terms.watching.hooks.check_step(decision, actions, self._page)
+        allowed, why = await self._terms.watching.hooks.check_step(decision, decision.page_actions, self._page)
         return allowed, why, why
 
     async def _end_tries(self, verdict: Verdict) -> str:
@@ -245,7 +226,7 @@ class Run:
     def _note_page(self, page: Observation | None, ref: str) -> None:
         """Remember the page after a step."""
         before = self._page
-        self._page, self._ref, self._renamed = page, ref, {}
+        self._page, self._ref = page, ref
         if page is not None:
             self._evidence.add(page, ref)
             moved = before is None or address(page.url) != address(before.url)

@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
@@ -204,14 +204,9 @@ class PageDriver:
         self._secrets = secrets
         self._forgotten = 0
 
-    async def hide_passwords(
-        self, lease: SessionLease, actions: Sequence[A], renamed: Mapping[str, str]
-    ) -> tuple[A, ...]:
-        """Replace each text for a password field by a placeholder; from then on the text is recorded nowhere.
-
-        `renamed` maps refs in the actions to the refs that the page has now.
-        """
-        hidden = await hide_typed(self.window, actions, renamed)
+    async def hide_passwords(self, lease: SessionLease, actions: Sequence[A]) -> tuple[A, ...]:
+        """Replace each text for a password field by a placeholder; from then on the text is recorded nowhere."""
+        hidden = await hide_typed(self.window, actions)
         await self._forget_passwords(lease)
         return hidden
 

@@ -203,7 +203,7 @@ class Page:
                 settings.gate.ask = ask
             if call.need or call.anew:
                 driver.need = call.need
-            actions = await driver.hide_passwords(lease, call.actions, {})
+            actions = await driver.hide_passwords(lease, call.actions)
             held = self._refuse_repeated(actions)
 
             def begin(session: Session) -> int:

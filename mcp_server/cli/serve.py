@@ -172,11 +172,10 @@ _NAME = 40
     metavar="NAME=VALUE",
     help="With --url: sent with each request; env:VARIABLE keeps a secret off the command line.",
 )
-@click.option("--measure", is_flag=True, help="Change and keep nothing; report at the end what would be saved.")
 @store_option
 @click.argument("command", nargs=-1, type=click.UNPROCESSED)
 def wrap(
-    budget: int, session: str | None, url: str | None, headers: tuple[str, ...], measure: bool, store: str | None,
+    budget: int, session: str | None, url: str | None, headers: tuple[str, ...], store: str | None,
     command: tuple[str, ...],
 ) -> None:  # fmt: skip
     """Start COMMAND, or connect to the server at a URL, and serve a host as it would.
@@ -202,7 +201,7 @@ def wrap(
     from mcp_server.wrap.keeper import Keeper, KeeperSettings
     from mcp_server.wrap.proxy import run_wrap
 
-    keeper = Keeper(KeeperSettings(name, store, budget, measure))
+    keeper = Keeper(KeeperSettings(name, store, budget))
     run_wrap(WrapTarget(command, dict(os.environ), url or "", dict(map(_read_header, headers))), keeper, pipes)
 
 

@@ -15,7 +15,6 @@ from referencing.exceptions import Unresolvable
 from ctxfold import Session
 from ctxfold.errors import CtxfoldError, InputError
 from ctxfold.text.json import map_texts, parse_strictly
-from ctxfold.text.words import counted
 from ctxfold.tokens import count
 from ctxfold.view.result import LEAST, NOWHERE, BoundedResult, EarlierResult, ToolResult, shorten_result
 from mcp_server.prompts import read_description
@@ -32,15 +31,11 @@ _LIST_SIZES = (256, 128, 64, 32, 16, 8, 4, 3)
 
 @dataclass(frozen=True, slots=True)
 class KeeperSettings:
-    """How results are kept.
-
-    `budget`: the most o200k tokens of one result; `measure`: count the savings, but record and replace nothing.
-    """
+    """How results are kept; `budget`: the most o200k tokens of one result."""
 
     session: str
     store: str | None = None
     budget: int = 2_000
-    measure: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +98,6 @@ class Keeper:
 
     def __init__(self, settings: KeeperSettings) -> None:
         self.settings = settings
-        self.meter = Meter()
         self._earlier: dict[str, EarlierResult] = {}
 
     def close(self) -> None:
@@ -168,9 +162,7 @@ class Keeper:
             answer["structuredContent"] = structured if short is None else short
         if len(texts) == 1 and len(results[0].text) <= _MAX_EARLIER:
             self._earlier[call.name] = EarlierResult(results[0].text, refs[0])
-        if self.settings.measure:
-            self.meter.add(call.name, _measure_cost(result), _measure_cost(answer))
-        return None if answer == result or self.settings.measure else answer
+        return None if answer == result else answer
 
     def _shorten_structured(
         self, structured: Any, call: ToolCall, refs: Mapping[str, str], ref: str, tools: ServerTools
@@ -192,8 +184,6 @@ class Keeper:
 
     def _commit(self, call: ToolCall, results: Sequence[ToolResult], shorter: Sequence[BoundedResult]) -> list[str]:
         """Record texts as results of a call. Returns their refs. Views of the session show the host's form."""
-        if self.settings.measure:
-            return [NOWHERE for _ in results]
         session = self._session
         step = session.record_step(calls=[{"name": call.name, "args": dict(call.arguments), "id": call.id}])
         return [
@@ -204,27 +194,6 @@ class Keeper:
     @cached_property
     def _session(self) -> Session:
         return Session.open(self.settings.session, store=self.settings.store)
-
-
-class Meter:
-    """Counts tokens of results as they came, and as they would have been passed on."""
-
-    def __init__(self) -> None:
-        self._rows: dict[str, list[int]] = {"all": [0, 0, 0]}
-
-    def add(self, tool: str, raw: int, shown: int) -> None:
-        """Count one result."""
-        for name in (tool, "all"):
-            row = self._rows.get(name, [0, 0, 0])
-            self._rows[name] = [old + new for old, new in zip(row, (1, raw, shown), strict=True)]
-
-    def describe(self) -> str:
-        """A line for each tool, the largest first, and one for all."""
-        rows = sorted(self._rows.items(), key=lambda item: (item[0] == "all", -item[1][1]))
-        return "\n".join(
-            f"{name}: {counted(results, 'result')}, {raw} tokens, {shown} bounded ({100 * shown / max(raw, 1):.1f} %)"
-            for name, (results, raw, shown) in rows
-        )
 
 
 def _list_texts(result: Mapping[str, Any]) -> dict[int, str]:
@@ -241,11 +210,6 @@ def share_budget(costs: Sequence[int], budget: int) -> int:
     """The most that any of these texts may cost: those above an equal share divide the rest of the budget."""
     short = [cost for cost in costs if cost <= budget // len(costs)]
     return (budget - sum(short)) // max(len(costs) - len(short), 1)
-
-
-def _measure_cost(result: Mapping[str, Any]) -> int:
-    """The tokens of a result for a host that reads the texts or the structure, whichever are more."""
-    return max(sum(map(count, _list_texts(result).values())), count(_print(result.get("structuredContent", ""))))
 
 
 def _print(value: Any) -> str:

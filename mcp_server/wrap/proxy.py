@@ -86,8 +86,6 @@ class Proxy:
 
     async def close(self) -> None:
         """End the server and close the session."""
-        if self._keeper.settings.measure:
-            warn(self._keeper.meter.describe())
         if self._server is not None:
             await self._server.kill()
         if not self._is_stuck:

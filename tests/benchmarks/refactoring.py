@@ -2,21 +2,19 @@
 
     python -m tests.benchmarks.refactoring [FILE.jsonl.gz | FOLDER …] [--max-sessions N]
 
-Without a file it takes the small session of the fidelity benchmark. A loop is a call that fails three to six times, or
-two pages or records opened in turn; it is planted at a random place with a fixed seed. Each must be pruned, and 98 % of
-the values in its results kept. A planted loop is plainer than one that grew, so the shares are a floor. `no_guesses`
-counts the refactorings of sessions without any.
+Without a file it takes the small session of the fidelity benchmark. A loop is a call that fails three to six times,
+planted at a random place with a fixed seed. Each must be pruned, and 98 % of the values in its results kept. A planted
+loop is plainer than one that grew, so the shares are a floor. `no_guesses` counts the refactorings of sessions without
+any.
 """
 
 from __future__ import annotations
 
-import json
 import random
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import Any
 
 from ctxfold import Session
 from ctxfold.select.pieces import values_in
@@ -67,11 +65,11 @@ def _pair_results(recording: Recording, end: int) -> Iterator[Answered]:
         yield from ((call, results[call.id]) for call in event.calls if call.id in results)
 
 
-def _record_call(session: Session, answered: Answered, text: str = "", origin: str = "tool") -> int:
+def _record_call(session: Session, answered: Answered, text: str) -> int:
     """Record a step of one call and its result. Returns the step's number."""
     call, result = answered
     calls = [{"name": call.name, "args": call.args, "id": call.id}]
-    return session.record_step(text, calls, [{"id": call.id, "text": result, "origin": origin}]).step
+    return session.record_step(text, calls, [{"id": call.id, "text": result}]).step
 
 
 def _record_start(recording: Recording, chance: random.Random) -> tuple[Session, list[Answered]] | None:
@@ -109,56 +107,12 @@ def plant_failing_call(recording: Recording, chance: random.Random) -> PlantedLo
     return PlantedLoop(session, tuple(steps), frozenset(values_in(text)))
 
 
-def plant_back_and_forth(recording: Recording, chance: random.Random) -> PlantedLoop | None:
-    """Open two pages, or two records of the session, in turn two or three times."""
-    start = _record_start(recording, chance)
-    if start is None:
-        return None
-    session, answered = start
-    pair, origin = [_make_page(chance), _make_page(chance)], "page"
-    kept = list({json.dumps(call.args): (call, text) for call, text in answered if text[:1] in "{["}.values())
-    if len(kept) >= 2 and chance.random() < 0.5:
-        pair, origin = chance.sample(kept, 2), "tool"
-    steps = []
-    for at in range(2 * chance.randint(2, 3)):
-        call, text = pair[at % 2]
-        steps.append(_record_call(session, (RecordedCall("c1", call.name, call.args), text), "", origin))
-    return PlantedLoop(session, tuple(steps), frozenset(_find_values(pair[0][1]) | _find_values(pair[1][1])))
-
-
-def _make_page(chance: random.Random) -> Answered:
-    shelf = chance.randint(100, 999)
-    rows = "\n".join(
-        f"- item {chance.randint(10, 99)} of shelf {shelf}: code QX-{chance.randint(1000, 9999)}" for _ in range(8)
-    )
-    text = f'- heading "Shelf {shelf}" [ref=e{chance.randint(1, 90)}]\n{rows}'
-    return RecordedCall("c1", "navigate", {"url": f"http://shop.example/shelf/{shelf}"}), text
-
-
-def _find_values(text: str) -> set[str]:
-    """Return the values of a result; of JSON those of its scalars, not of its keys."""
-    try:
-        stack: list[Any] = [json.loads(text)]
-    except ValueError:
-        return values_in(text)
-    found: set[str] = set()
-    while stack:
-        node = stack.pop()
-        if isinstance(node, dict | list):
-            stack.extend(node.values() if isinstance(node, dict) else node)
-        elif node is not None and not isinstance(node, bool):
-            found |= values_in(str(node))
-    return found
-
-
-LOOPS = {"a call that fails": plant_failing_call, "back and forth": plant_back_and_forth}
-
-
-def judge_loops(name: str, recordings: Sequence[Recording], bars: Bars) -> None:
-    """Let the router refactor each recording with a loop of one kind at its end, and print a row."""
+def judge_loops(recordings: Sequence[Recording], bars: Bars) -> None:
+    """Let the router refactor each recording with a loop at its end, and print a row."""
+    name = "a call that fails"
     pruned, kept = list[bool](), list[float]()
     for at, recording in enumerate(recordings):
-        planted = LOOPS[name](recording, random.Random(f"{SEED} {name} {at}"))
+        planted = plant_failing_call(recording, random.Random(f"{SEED} {name} {at}"))
         if planted is None:
             continue
         with planted.session as session:
@@ -182,8 +136,7 @@ def main() -> int:
     for path in find_files(chosen.paths or [SAMPLE]):
         recordings = read_recordings(path)[: chosen.max_sessions]
         print(f"{path.name.removesuffix('.jsonl.gz')}: {len(recordings)} sessions", flush=True)
-        for name in LOOPS:
-            judge_loops(name, recordings, bars)
+        judge_loops(recordings, bars)
     return bars.finish()
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from hashlib import blake2b
-from typing import NamedTuple
+from itertools import groupby
 
 from ctxfold.decisions.fold import find_memory, find_stretch, make_tile, price_blocks, write_tile
 from ctxfold.decisions.marks import MARK
@@ -25,19 +25,10 @@ from ctxfold.workspace import Block, Origin, Pin, RawStep, Slot, Superseded, Til
 
 _TIMES, _NAMED_TIMES = 3, 2
 """How often one step repeats in a loop; twice suffices if somebody named the operator."""
-_ROUNDS, _PERIODS = 2, (1, 2, 3)
-"""How often a round of several steps repeats in a loop, and the lengths of rounds."""
 _LONGEST_CALL = 20_000
 """Characters of a call that are compared."""
 _MARKS = re.compile(r"\s\[[a-z-]+(?:=[^\]\n]*)?\]")
 """The marks of elements in a page snapshot, as in `[ref=e12]`, which change from look to look."""
-
-
-class Loop(NamedTuple):
-    """Contiguous steps that went in circles. `repeats`: those that showed the same as one before them."""
-
-    steps: tuple[int, ...]
-    repeats: frozenset[int]
 
 
 def read_past_call(text: str, result: str | None, page: bool = False) -> tuple[str, str]:
@@ -55,16 +46,15 @@ def _digest(text: str) -> str:
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
-def find_loops(case: Case) -> list[Loop]:
-    """Return the loops among the raw steps, oldest first, none overlapping. A message of the user ends a loop."""
-    found: list[Loop] = []
-    for steps in _find_stretches(case):
-        at = 0
-        while at < len(steps):
-            loop = _find_loop(steps[at:], _NAMED_TIMES if case.named else _TIMES)
-            found += [loop] if loop else []
-            at += len(loop.steps) if loop else 1
-    return found
+def find_loops(case: Case) -> list[tuple[int, ...]]:
+    """Return the runs of raw steps with the same calls and results, oldest first. A message of the user ends a run."""
+    loops: list[tuple[int, ...]] = []
+    for stretch in _find_stretches(case):
+        for _, run in groupby(stretch, key=lambda each: each[1]):
+            steps = tuple(step for step, _ in run)
+            if len(steps) >= (_NAMED_TIMES if case.named else _TIMES):
+                loops.append(steps)
+    return loops
 
 
 _Calls = tuple[int, tuple[tuple[str, str], ...]]
@@ -86,22 +76,6 @@ def _find_stretches(case: Case) -> Iterator[list[_Calls]]:
     yield stretch
 
 
-def _find_loop(steps: Sequence[_Calls], times: int) -> Loop | None:
-    """The longest loop that begins with the first step: one step again and again, or a round of two or three."""
-    longest = 0
-    for period in _PERIODS:
-        end = period
-        while end < len(steps) and steps[end][1] == steps[end - period][1]:
-            end += 1
-        if end >= period * (times if period == 1 else _ROUNDS):
-            longest = max(longest, end)
-    if not longest:
-        return None
-    run, first = steps[:longest], dict[object, int]()
-    repeats = frozenset(step for step, calls in run if first.setdefault(calls, step) != step)
-    return Loop(tuple(step for step, _ in run), repeats)
-
-
 _FENCES = re.compile(r"^<<[^\n]+\n|\n\S+>>$")
 
 
@@ -110,10 +84,10 @@ def prune_paths(case: Case) -> Refactoring:
     tiles: list[Tile] = []
     free = {block.steps[-1] for block in case.earlier}
     for loop in find_loops(case):
-        steps = [step for step in loop.steps if step in free]
+        steps = [step for step in loop if step in free]
         blocks = find_stretch(case.workspace, steps[0], steps[-1]) if len(steps) > 1 else ()
         for summary in (prompt("refactor_pruned"), "") if blocks else ():
-            lines = _drop_repeats(blocks, loop.repeats)
+            lines = _drop_repeats(blocks, loop[1:])
             tile = make_tile(blocks, case.tile + len(tiles), summary, lines, "embedded", status="failed")
             if price_blocks(tile) < price_blocks(*blocks):
                 tiles.append(tile)
@@ -124,7 +98,7 @@ def prune_paths(case: Case) -> Refactoring:
     return Refactoring("path_prune", tuple(tiles), f"the same calls with the same results in {where}")
 
 
-def _drop_repeats(blocks: Sequence[Block], repeats: frozenset[int]) -> tuple[Line, ...]:
+def _drop_repeats(blocks: Sequence[Block], repeats: Sequence[int]) -> tuple[Line, ...]:
     """The lines of blocks without those of repeating steps that say what another line says."""
     lines = [line for block in blocks for line in block.lines]
     said, kept = set[str](), set[int]()

@@ -156,12 +156,12 @@ async def test_a_password_into_a_field_that_is_named_before_it_is_seen_is_known_
     await visit(window, f"{site.url}/start")
     fields = tuple(FieldValue(ref=name, value=value) for name, value in (("User", "ann"), ("Password", "hay-7")))
     acts: tuple[PageAction, ...] = (go(site, "/"), FillForm(kind="fill_form", fields=fields), click("Enter"))
-    hidden = await hide_typed(window, acts, {})
+    hidden = await hide_typed(window, acts)
     assert "hay-7" not in repr(hidden)
     outcome = await perform(window, hidden)
     assert outcome.ok, outcome.message
     assert "in: <secret:typed-1>" in seen(outcome).text
-    marked = await hide_typed(window, (Type(kind="type", ref="Mark", text="k3"),), {})
+    marked = await hide_typed(window, (Type(kind="type", ref="Mark", text="k3"),))
     assert "k3" not in repr(marked)
 
 

@@ -127,7 +127,7 @@ async def test_a_page_that_gives_a_secret_back_in_any_form_shows_a_placeholder(s
 
 async def hidden(window: Window, *actions: PageAction) -> list[str]:
     """What stands for the texts of actions before they are written down."""
-    found = await hide_typed(window, actions, {})
+    found = await hide_typed(window, actions)
     return [text for action in found for text in _texts(action)]
 
 
@@ -149,7 +149,7 @@ async def test_a_code_of_three_signs_is_masked_in_its_field_and_in_what_was_aske
     window = await guarded(site.url)
     for name in fields:
         page = await visit(window, site.url)
-        (wish,) = await hide_typed(window, [Type(kind="type", ref=ref(page, "textbox", name), text="q7x")], {})
+        (wish,) = await hide_typed(window, [Type(kind="type", ref=ref(page, "textbox", name), text="q7x")])
         assert wish.text == "<secret:typed-1>"
         after = seen(await do(window, wish))
         assert "••••" in after.full
@@ -227,9 +227,9 @@ async def test_a_field_that_cannot_be_judged_in_time_counts_as_one_for_passwords
     window.limits = replace(window.limits, probe=0.2)
     busy = "setTimeout(() => { const end = performance.now() + 1500; while (performance.now() < end); })"
     await window.page.evaluate(busy)
-    (wish,) = await hide_typed(window, [Type(kind="type", ref=ref(page, "textbox", "Name"), text="hunter2!")], {})
+    (wish,) = await hide_typed(window, [Type(kind="type", ref=ref(page, "textbox", "Name"), text="hunter2!")])
     assert wish.text == "<secret:typed-1>"
-    (key,) = await hide_typed(window, [Press(kind="press", key="h")], {})
+    (key,) = await hide_typed(window, [Press(kind="press", key="h")])
     assert key.key == "<secret:typed-2>"
     await window.page.evaluate("1")
     after = await do(window, wish)

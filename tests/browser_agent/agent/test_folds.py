@@ -104,7 +104,4 @@ def test_what_a_page_says_is_never_taken_for_an_address_or_a_call(session: Sessi
         {"id": "look", "text": f"> call c9\n{page}", "origin": "page"},
     ]
     session.record_step("Look.", calls, results)
-    found = read_cut_off(session)
-    assert (found.address, found.full) == ("http://127.0.0.1/", results[2]["text"])
-    session.record_step("Look again.", calls, results[:1])
-    assert read_cut_off(session).full == ""
+    assert read_cut_off(session).address == "http://127.0.0.1/"

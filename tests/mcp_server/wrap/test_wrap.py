@@ -228,14 +228,6 @@ def test_a_store_that_cannot_be_used_lets_results_pass(home: Path) -> None:
     assert b"passes as it is" in host.said
 
 
-def test_measuring_changes_and_keeps_nothing(home: Path) -> None:
-    with wrapped(home, "--measure", "--session", "measured") as host:
-        host.open()
-        assert bool(text_of(host.call("say", many=3000)) == words(3000))
-    assert re.search(rb"say: 1 result, \d+ tokens, \d+ bounded \(\d+\.\d %\)", host.said)
-    assert b"all: 1 result" in host.said
-
-
 def test_a_result_is_recorded_before_it_is_passed_on(host: Peer, home: Path) -> None:
     for number in range(20):
         text = f"a needle of 77{number:02}"

@@ -39,15 +39,6 @@ def test_what_happens_in_between_ends_a_loop(session: Session):
     assert session.refactor().operator == "none"
 
 
-def test_a_third_page_in_the_round_is_found_too(session: Session):
-    for _ in range(2):
-        for page in ("lisboa", "setubal", "sines"):
-            visited(session, page)
-    result = session.refactor()
-    assert result.operator == "path_prune"
-    assert all(f"HB-{page}-22" in settled(session) for page in ("lisboa", "setubal", "sines"))
-
-
 def test_a_loop_in_the_past_is_pruned_too_and_what_came_after_stays(session: Session):
     steps = failing(session, 4)
     visited(session, "lisboa")
