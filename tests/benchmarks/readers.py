@@ -117,12 +117,13 @@ def answer_from_files(out: Path, request: Request) -> Reply:
 def answer_with_words(request: Request) -> Reply:
     """Return a made-up reply, for its cost only: words of the request that fill the room it names.
 
-    They go into the tool's required texts, or into all its texts where nothing is required.
+    They go into the tool's required texts; where nothing is required, into its texts of any length.
     """
     text, schema = read_texts(request), request.tool.schema
     named = re.search(r"(?:at most|room)[^.\n]{0,40}?(\d[\d,]*) tokens", f"{request.system}\n{text}", re.IGNORECASE)
     names = schema.get("required") or schema["properties"]
-    texts = [name for name in names if schema["properties"][name].get("type") == "string"]
+    fields = schema["properties"] | {name: {"type": "string"} for name in schema.get("required", ())}
+    texts = [name for name in names if fields[name].get("type") == "string" and "maxLength" not in fields[name]]
     size = int(0.95 * (int(named[1].replace(",", "")) if named else REST) / max(1, len(texts))) + 1
     words, chance = sorted(set(re.findall(r"\b[a-z]{4,12}\b", text))), random.Random(len(text))
     return Reply({name: head(" ".join(chance.choices(words, k=size)), size) for name in texts})

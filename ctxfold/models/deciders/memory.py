@@ -81,14 +81,14 @@ def split_log(found: Sequence[Recalled], room: int, longest: int) -> list[list[R
 
 
 def fill_register(workspace: Workspace) -> dict[str, str]:
-    """Return the goal and the register as blanks of a prompt; without a goal, the first request."""
+    """Return the goal, its newest two revisions and the register as blanks of a prompt; or else the first request."""
     intent = workspace.intent
     lines = (*workspace.words, *(line for block in workspace.blocks for line in block.said))
     first = next((line.text.removeprefix(USER).strip() for line in lines if line.kind == "user"), "")
     request = f"nobody set a goal; the first request was: {head(first, _REQUEST)}" if first else "not said"
     decisions = [each for each in intent.decisions if each.holds]
     return {
-        "goal": " / ".join(workspace.goals) or request,
+        "goal": " / ".join(dict.fromkeys((workspace.goal, *workspace.goals[-2:]))) or request,
         "todo": "\n".join(f"{item.id} {item.state}: {item.text}" for item in intent.items) or "empty",
         "constraints": "\n".join(f"{each.id} {each.text} ({each.ref})" for each in intent.binding) or "none",
         "decisions": "\n".join(f"{each.id} {each.text} ({each.ref})" for each in decisions) or "none",
