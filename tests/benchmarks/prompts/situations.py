@@ -20,7 +20,7 @@ from ctxfold.models import Model, Roles
 from ctxfold.models.deciders import Deciders
 from ctxfold.text.sentences import sentences
 from ctxfold.tokens import count, head
-from tests.benchmarks.refactoring import plant_back_and_forth, plant_failing_call
+from tests.benchmarks.refactoring import plant_failing_call
 from tests.benchmarks.shared.recordings import RecordedEvent, Recording, Replay, find_files, read_recordings
 
 TEN = 10
@@ -95,11 +95,10 @@ def record(recording: Recording, end: int, session: Session | None = None, begin
     return session
 
 
-def record_loop(pool: Pool, at: int, back_and_forth: bool) -> Session:
+def record_loop(pool: Pool, at: int) -> Session:
     """Record a session that ends in a loop."""
-    plant = plant_back_and_forth if back_and_forth else plant_failing_call
     for seed in range(at, at + 50):
-        planted = plant(pool.pick(seed % 4, 4 + seed), random.Random(seed))
+        planted = plant_failing_call(pool.pick(seed % 4, 4 + seed), random.Random(seed))
         if planted is not None:
             return planted.session
     raise LookupError("no recording has a place for a loop")
@@ -182,7 +181,7 @@ def _make_refactoring(operator: Operator | None, pool: Pool, at: int) -> Situati
 
     def make() -> Session:
         if kind in ("a loop", "back and forth"):
-            return record_loop(pool, at, kind == "back and forth")
+            return record_loop(pool, at)
         if kind == "bound":
             return _bind(recording, choose_share(at))
         return record(recording, find_end(recording, choose_share(at), "tool"))
