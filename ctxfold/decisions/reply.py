@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, ValidationError
 
 from ctxfold.decisions.fold import FoldDirective, find_stretch
 from ctxfold.errors import FoldError, InputError
-from ctxfold.log import BlockRef, StepRef, StretchRef, parse_ref
 from ctxfold.text.json import parse_strictly
-from ctxfold.workspace import MemoryParts, Tile, Workspace
+from ctxfold.workspace import MemoryParts, Workspace
 
 LONGEST = 32_000
 """Characters of a block at most."""
@@ -29,22 +27,10 @@ _FORM = (
 )
 
 
-class _Target(BaseModel, extra="forbid", strict=True, frozen=True):
-    ids: list[str] = Field(default=[], max_length=1_000)
-
-
-class _NamedFold(BaseModel, extra="forbid", strict=True, frozen=True):
-    """A fold as AgentFold's authors write it: refs of whole blocks, such as `["s4-s9", "b7"]`."""
-
-    type: Literal["granular_condensation", "deep_consolidation"]
-    target: _Target = _Target()
-    summary_text: str
-
-
 class _Context(BaseModel, extra="forbid", strict=True, frozen=True):
     """What a block may hold. `latest` repeats the step, which is recorded from the reply itself."""
 
-    fold: FoldDirective | _NamedFold | None = None
+    fold: FoldDirective | None = None
     memory: MemoryParts | None = None
     latest: dict[str, Any] | None = None
 
@@ -95,35 +81,9 @@ def _blank(code: re.Match[str]) -> str:
     return " " * len(code[0])
 
 
-def _find_fold(fold: FoldDirective | _NamedFold, workspace: Workspace) -> FoldDirective:
+def _find_fold(fold: FoldDirective, workspace: Workspace) -> FoldDirective:
     """Return a fold with its first and last step. Raises FoldError: no text, or steps that cannot be folded."""
-    if isinstance(fold, FoldDirective):
-        summary, stretch = fold.summary, find_stretch(workspace, fold.first_step, fold.last_step)
-    else:
-        named = sorted({step for ref in fold.target.ids for step in _list_steps(ref, workspace)})
-        if fold.type == "deep_consolidation" and not named:
-            raise FoldError('deep_consolidation needs target.ids: the blocks to fold, such as ["s4-s9", "s10"]')
-        summary = fold.summary_text
-        stretch = find_stretch(workspace, *(named[:1] + named[-1:] or (None, None)))
-        if named and named != [step for block in stretch for step in block.steps]:
-            raise FoldError("those are not neighbours in path order; name every block from the first to the last")
-    if not (summary or "").strip():
+    stretch = find_stretch(workspace, fold.first_step, fold.last_step)
+    if not (fold.summary or "").strip():
         raise FoldError("the summary is empty; say what was done, found and decided")
-    told = fold.told if isinstance(fold, FoldDirective) else {}
-    return FoldDirective(summary=summary, first_step=stretch[0].steps[0], last_step=stretch[-1].steps[-1], **told)
-
-
-def _list_steps(name: str, workspace: Workspace) -> Sequence[int]:
-    """Return the steps that a ref names. Raises FoldError: it names no whole block."""
-    match parse_ref(name):
-        case StepRef(step=step):
-            return (step,)
-        case StretchRef(first=first, last=last):
-            return (first, *(step for block in workspace.blocks for step in block.steps if first < step < last), last)
-        case BlockRef(block=number):
-            for block in workspace.blocks:
-                if isinstance(block, Tile) and block.number == number:
-                    return block.steps
-            raise FoldError(f"no block b{number} is in this view; name blocks or steps that the context shows")
-        case _:
-            raise FoldError("an id names whole blocks: a step such as s4, a stretch such as s4-s9, a tile such as b7")
+    return fold.model_copy(update={"first_step": stretch[0].steps[0], "last_step": stretch[-1].steps[-1]})

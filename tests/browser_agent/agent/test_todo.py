@@ -110,7 +110,7 @@ def _said(body: dict[str, Any], url: str) -> str:
     action: dict[str, Any] = {"kind": "navigate", "url": f"{url}/{at + 1}" if at < 7 else f"{url}/tides"}
     if "A spring tide comes twice" in text:
         action = {"kind": "answer", "text": "Twice a month.", "quote": "A spring tide comes twice a month"}
-    fold = {"type": "granular_condensation", "summary_text": "A page of lanterns."}
+    fold = {"summary": "A page of lanterns."}
     block = {"fold": fold, "memory": {"wanted": "When spring tides come (s1)."}}
     said = f"<context>{json.dumps(block)}</context>\n" if step == 4 else ""
     call = {"name": "decide", "arguments": {"thought": "On.", "actions": [action]}}

@@ -25,11 +25,6 @@ def fold(first: object = 4, last: object = 5, summary: object = "Read two pages.
     return context(fold={"summary": summary, "first_step": first, "last_step": last, **more})
 
 
-def named(*ids: object, kind: str = "deep_consolidation", text: object = "Read two pages.") -> str:
-    """A block with a fold in the form of AgentFold's authors."""
-    return context(fold={"type": kind, "target": {"ids": ids}, "summary_text": text})
-
-
 GOOD = fold()
 BARE = GOOD.removeprefix("<context>").removesuffix("</context>")
 
@@ -69,14 +64,6 @@ def read(session: Session, reply: str) -> Parsed:
         (fold(5, 4), "comes after"),
         (fold(2, 5), "inside a folded block"),
         (fold(8, 99), "s99 is not on this branch"),
-        (named(), "needs target.ids"),
-        (named(4), "cannot be read"),
-        (named("s4", kind="fold"), "cannot be read"),
-        (named("step 4"), "not a ref"),
-        (named("s4:1-3"), "whole blocks"),
-        (named("b2"), "no block b2"),
-        (named("s4-s99"), "s99 is not on this branch"),
-        (named("b1", "s5"), "not neighbours"),
     ],
 )
 def test_a_block_that_cannot_be_used_folds_nothing_and_says_what_to_write(session: Session, reply: str, why: str):
@@ -113,10 +100,6 @@ def test_a_reply_that_only_talks_of_a_block_is_left_as_it_is(session: Session, r
         (GOOD, 4, 5),
         (fold(1, 3), 1, 3),
         (context(fold={"summary": "Read a page."}), 8, 8),
-        (named("s5", "s4"), 4, 5),
-        (named("b1"), 1, 3),
-        (named("s1-s3", "s4"), 1, 4),
-        (named(kind="granular_condensation"), 8, 8),
         (context(fold={"summary": "Read.", "first_step": 7}, latest={"step": 8, "action": {"name": "read"}}), 7, 8),
     ],
 )
@@ -166,8 +149,7 @@ def test_the_user_sees_the_reply_without_its_blocks(session: Session):
 
 def test_an_empty_session_has_nothing_to_fold():
     with Session.open("empty", store=":memory:") as empty:
-        for reply in (GOOD, named("s1"), named(kind="granular_condensation")):
-            assert "nothing to fold yet" in (parse(reply, empty.workspace).reason or "")
+        assert "nothing to fold yet" in (parse(GOOD, empty.workspace).reason or "")
         assert parse(context(fold=None), empty.workspace).reason is None
 
 
@@ -176,10 +158,10 @@ def test_a_path_after_a_fork_is_read_in_its_own_order():
         add_steps(forked, 5)
         forked.branch("create", at=2, to="other")
         add_steps(forked, 2, first=6)
-        parsed = parse(named("s2", "s6"), forked.workspace)
+        parsed = parse(fold(2, 6), forked.workspace)
         assert parsed.directive is not None, parsed.reason
         assert forked.fold("Two.", parsed.directive.first_step, parsed.directive.last_step).steps == (2, 6)
-        assert parse(named("s3"), forked.workspace).directive is None
+        assert parse(fold(3, 3), forked.workspace).directive is None
 
 
 def test_hostile_replies_are_read_in_linear_time(session: Session):
@@ -208,7 +190,7 @@ _REPLIES = st.lists(st.one_of(_PIECES, st.text(max_size=12)), max_size=14).map("
 @st.composite
 def _damaged(draw: st.DrawFn) -> str:
     """A block with a few places cut out, doubled or overwritten."""
-    text = draw(st.sampled_from([GOOD, named("s7"), context(fold={"summary": "Read."}, memory={"facts": "x"})]))
+    text = draw(st.sampled_from([GOOD, fold(7, 7), context(fold={"summary": "Read."}, memory={"facts": "x"})]))
     for _ in range(draw(st.integers(1, 4))):
         at = draw(st.integers(0, len(text)))
         end = min(len(text), at + draw(st.integers(0, 12)))
