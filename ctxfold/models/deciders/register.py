@@ -19,7 +19,7 @@ from ctxfold.workspace import By, Intent
 
 NEW = 16_000
 """o200k tokens of log in one request for a plan. A longer message goes on in the next one."""
-_RESULT = 2_000
+_RESULT = 500
 """o200k tokens that a plan reads of a result: what it changes is said by its start, and by the assistant."""
 PASSES = 8
 """The most requests in which a log is read with its calls and results; of a longer one the messages are read."""
