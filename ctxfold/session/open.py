@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 from ctxfold.config import FoldSettings, default_store
+from ctxfold.decisions.register import PlanGiven, StatementWritten
 from ctxfold.errors import InputError, UnknownSession
 from ctxfold.session.branches import MAIN, check_name
-from ctxfold.session.decide import set_goal
+from ctxfold.session.decide import set_goal, set_plan
 from ctxfold.session.handle import Handle
 from ctxfold.store import is_there, open_store
 from ctxfold.store.rows import Reading, Writing
 from ctxfold.store.sqlite import Store
 from ctxfold.store.tables import HeadRow, SessionRow, TopicRow
+from ctxfold.workspace import By
 
 LARGEST_PICTURE = 60_000
 """Bytes of the largest picture that is kept: a page at 1,280 x 720 as JPEG of quality 40 takes about half."""
@@ -50,21 +54,22 @@ def open_store_at(given: str | None) -> Store:
     return open_store(find_address(given))
 
 
-def find_session(tx: Reading, store: Store, name: str) -> SessionRow:
-    """Return a session by its name. Raises UnknownSession, SessionNameError."""
-    row = tx.sessions.named(check_name(name))
+def find_session(tx: Reading, store: Store, name: str | int) -> SessionRow:
+    """Return a session by its name or number. Raises UnknownSession, SessionNameError."""
+    row = tx.sessions.named(name if isinstance(name, int) else check_name(name))
     if row is None:
         raise UnknownSession(f"no session {name!r} in {store.address}; `ctxfold sessions list` shows those there are")
     return row
 
 
 def open_handle(
-    name: str, goal: str | None, store: str | None, create: bool, settings: FoldSettings
+    name: str, goal: str | None, store: str | None, create: bool, settings: FoldSettings, rules: Path | None
 ) -> tuple[Handle, bool]:
     """Return a handle on a session, and whether the session had to be created. Arguments and errors as in
     `Session.open`.
     """
     check_name(name)
+    standing = None if rules is None else read_rules(rules)
     address = find_address(store)
     if not create and not is_there(address):
         raise UnknownSession(f"no session {name!r}: there is no store at {address} yet; name another, or create it")
@@ -81,10 +86,51 @@ def open_handle(
         if words := (goal or "").strip():
             with handle.writing() as tx:
                 set_goal(tx, handle, words)
+        if rules is not None and standing is not None:
+            with handle.writing() as tx:
+                _keep_rules(tx, handle, rules.name, standing)
         return handle, made
     except BaseException:
         opened.close()
         raise
+
+
+_BULLET = re.compile(r"\s*(?:[-*+]|\d+[.)])\s+")
+_APART = re.compile(r"\s*(?:#.*|```.*|[-=*_]{3,})?\s*")
+"""A blank line, a heading, a code fence or a rule of Markdown: no part of a paragraph."""
+
+
+def read_rules(file: Path) -> dict[str, str]:
+    """Return the rules of a Markdown or text file, its bullets and paragraphs, each with its source: `AGENTS.md:12`.
+
+    Raises InputError: the file cannot be read, or is not UTF-8 text.
+    """
+    try:
+        lines = file.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"the rules {file} cannot be read ({error}); name a file of text") from error
+    rules: dict[str, str] = {}
+    first = 0
+    for number, line in enumerate(lines, 1):
+        bullet = _BULLET.match(line)
+        if _APART.fullmatch(line):
+            first = 0
+            continue
+        first = number if bullet or not first else first
+        source = f"{file.name}:{first}"
+        rules[source] = " ".join([*rules.get(source, "").split(), *line[bullet.end() if bullet else 0 :].split()])
+    return rules
+
+
+def _keep_rules(tx: Writing, handle: Handle, file: str, rules: Mapping[str, str]) -> None:
+    """Keep the rules of a file as constraints, and lift those that it no longer has."""
+    kept = [each for each in handle.place(tx).workspace.intent.binding if each.ref.rpartition(":")[0] == file]
+    known = {each.text for each in kept}
+    written = [StatementWritten(text=text).cite(source) for source, text in rules.items()]
+    texts = {entry.text for entry in written}
+    plan = [StatementWritten(id=each.id, state="lifted") for each in kept if each.text not in texts]
+    plan += [entry for entry in written if entry.text not in known]
+    set_plan(tx, handle, PlanGiven(None, (), plan, (), ""), By(reason=f"rules of {file}"))
 
 
 def _create_session(tx: Writing, name: str) -> SessionRow:

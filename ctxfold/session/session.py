@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, overload
 
-from ctxfold.config import FoldSettings, fold_settings
+from ctxfold.config import FoldSettings, fold_settings, rules_file
 from ctxfold.decisions.fold import FoldDirective
 from ctxfold.decisions.memory import MemoryDue, choose_batch, find_due, read_memory
 from ctxfold.decisions.refactor import OPERATORS, Refactored, read_operator
@@ -19,8 +20,8 @@ from ctxfold.session.commits import head_of, void_decision
 from ctxfold.session.decide import RefactorWanted, Selections
 from ctxfold.session.handle import Handle, check, check_methods
 from ctxfold.session.memory import consolidate, fill_view, fold_steps, put_memory
-from ctxfold.session.open import check_utf8, forget_pictures, keep_picture, open_handle
-from ctxfold.session.recall import Hit, Recalled, list_named, recall, recall_records, search
+from ctxfold.session.open import check_path, check_utf8, forget_pictures, keep_picture, open_handle
+from ctxfold.session.recall import Hit, Recalled, SearchedSession, list_named, recall, recall_records, search
 from ctxfold.session.record import NewRecord
 from ctxfold.session.redact import Redaction, redact
 from ctxfold.session.register import put_refused
@@ -69,18 +70,21 @@ class Session:
         *,
         create: bool = True,
         settings: FoldSettings | None = None,
+        rules: str | os.PathLike[str] | None = None,
     ) -> Session:
         """Open a session, or create it.
 
         A `name` is 1 to 64 of a-z, 0-9 and -, beginning with a letter or digit. A `goal` revises another one of the
         branch. The `store` is a path, a URL or `:memory:`, None for the configured default; `settings` say when and how
-        far this handle folds, None for the table `fold` of the settings file.
+        far this handle folds, None for the table `fold` of the settings file. The bullets and paragraphs of the file
+        `rules` are kept as constraints with their source, once; None for those of CTXFOLD_RULES.
 
         Raises: SessionNameError: not a name. UnknownSession: it does not exist and `create` is off. StoreError: the
             store cannot be used.
         """
         settings = fold_settings() if settings is None else settings
-        return cls(name, *check(open_handle)(name, goal, store, create, settings))
+        standing = check_path(rules) if rules is not None else rules_file() if create else None
+        return cls(name, *check(open_handle)(name, goal, store, create, settings, standing))
 
     @property
     def goal(self) -> str:
@@ -432,7 +436,8 @@ class Session:
                 here = head_of(tx, self._at.session, self._at.branch).name
                 return recall(tx, self._at.session, parse_ref(ref), here, reading)
             skip = max(skip, 0)
-            return search(tx, self._at.session, query or "", skip + max(1, min(limit, _HITS)))[skip:]
+            most, searched = skip + max(1, min(limit, _HITS)), SearchedSession(self._at.load_whole(tx))
+            return search(tx, self._at.session, query or "", most, lambda _: searched)[skip:]
 
     def list_named(self, besides: str, room: int) -> tuple[str, ...]:
         """Return the ids, paths and numbers that calls named and a text does not show, in at most `room` characters."""

@@ -9,14 +9,20 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import chain, islice
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any, TypeVar
 
+from ctxfold.decisions.register import ItemWritten, StatementWritten
 from ctxfold.errors import CorruptStore, ImportFault, InputError
+from ctxfold.log import place_of
+from ctxfold.messages import Message, Text
+from ctxfold.prompts import prompt
 from ctxfold.session import open as pictures
 from ctxfold.session.branches import check_name
 from ctxfold.session.commits import dump_payload, head_of, state_of
+from ctxfold.session.handle import Handle
 from ctxfold.session.load import read_goals
 from ctxfold.session.open import check_path, find_address, find_session, open_store_at
+from ctxfold.session.recall import Hit, SearchedSession, search
 from ctxfold.session.verify import verify
 from ctxfold.store import is_there, open_store
 from ctxfold.store.codec import decode, encode
@@ -24,6 +30,10 @@ from ctxfold.store.rows import Reading, Writing
 from ctxfold.store.tables import KEYS
 from ctxfold.text.json import parse_strictly
 from ctxfold.tokens import MIN_BUDGET
+from ctxfold.workspace import By, Item, Statement, number_of
+
+if TYPE_CHECKING:
+    from ctxfold.session.session import Session
 
 FORMAT = "ctxfold-session-3"
 """Of the files that `export_session` writes: one JSON object a line, the last one with the checksum of the others."""
@@ -32,6 +42,7 @@ _YEAR_10000 = 253_402_300_800
 """Seconds since 1970. Every number with a fraction in an export is a time."""
 
 Tree = dict[str, Any]
+E = TypeVar("E", ItemWritten, StatementWritten)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +52,7 @@ class SessionInfo:
     Attributes:
         name: its name.
         goal: its goal on the branch that a new handle begins on; empty without one.
+        title: the start of its goal, else of the user's first message, on one line.
         steps: how many steps it has.
         branches: how many branches.
         created: when it was begun, seconds since 1970.
@@ -55,6 +67,7 @@ class SessionInfo:
     created: float
     updated: float
     bytes: int
+    title: str
 
 
 def sessions(store: str | None = None) -> list[SessionInfo]:
@@ -74,14 +87,72 @@ def sessions(store: str | None = None) -> list[SessionInfo]:
         return [_info(tx, name) for name in tx.sessions.names()]
 
 
-def _info(tx: Reading, name: str) -> SessionInfo:
+def recall_all(query: str, limit: int = 5, store: str | None = None, prefix: str = "") -> list[Hit]:
+    """Return the places in all sessions that hold the words of a query, best first, each with its session and title.
+
+    Args:
+        query: words.
+        limit: the most places.
+        store: as in `Session.open`.
+        prefix: how the names of the sessions begin that are searched; empty for all.
+
+    Raises:
+        InputError: a store that no path can name.
+        StoreError: the store cannot be used.
+    """
+    address = find_address(store)
+    if not is_there(address):
+        return []
+    with open_store(address) as opened, opened.reading() as tx:
+
+        def load(session: int) -> SearchedSession:
+            row, info = find_session(tx, opened, session), _info(tx, session)
+            return SearchedSession(Handle(opened, row.id, row.current or 1).load_whole(tx), info.name, info.title)
+
+        return search(tx, prefix, query, max(1, limit), load)
+
+
+_TITLE = 80
+"""Characters of a title at most: with the other columns of the list of sessions it fits a wide terminal."""
+
+
+def _info(tx: Reading, name: str | int) -> SessionInfo:
     row = tx.sessions.named(name)
     if row is None:
         raise CorruptStore(f"the session {name} is listed but not there; restore a copy of the store")
     words = read_goals(tx, row.id, state_of(tx, row.id, head_of(tx, row.id, row.current or 1)))
     goal, steps = words[-1] if words else "", tx.log.last_step(row.id)
     branches, size = len(tx.forest.heads(row.id)), tx.sessions.raw_bytes(row.id)
-    return SessionInfo(row.name, goal, steps, branches, row.created, row.updated, size)
+    title = " ".join((goal or tx.log.first_words(row.id)).split())[:_TITLE]
+    return SessionInfo(row.name, goal, steps, branches, row.created, row.updated, size, title)
+
+
+def hand_off(old: Session, new: Session) -> bool:
+    """Begin a new session with the memory of an old one, for another host. Returns whether it did: no if it has steps.
+
+        with Session.open("paris-trip") as old, Session.open("paris-trip-2") as new:
+            ctxfold.hand_off(old, new)
+
+    The old view, in half of the new session's budget, is recorded as a host's summary is and becomes the memory. The
+    goal, open items, constraints and decisions are copied, each with its source: `paris-trip s14.1`.
+    """
+
+    def cite(entry: E, of: Item | Statement) -> E:
+        return entry.cite(f"{old.name} {of.ref}" if place_of(of.ref)[0] else of.ref, of.untrusted)
+
+    if new.tip:
+        return False
+    view, intent = old.view(new.budget // 2, fill=True), old.intent
+    text = prompt("handed_over", session=old.name, tip=old.tip, view=view.text)
+    new.record([Message("user", (Text(text),), f"handed over: {old.name}", compacted=True)])
+    todo = [cite(ItemWritten(text=item.text), item) for item in intent.open]
+    constraints, decisions = (
+        [cite(StatementWritten(text=each.text), each) for each in every if each.holds and number_of(each.id)]
+        for every in (intent.constraints, intent.decisions)
+    )
+    by = By(reason=f"handed over from {old.name}")
+    new.plan(intent.summary or None, todo, constraints, decisions, by, old.goal or None)
+    return True
 
 
 def delete_session(name: str, store: str | None = None) -> None:

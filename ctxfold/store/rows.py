@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from ctxfold.errors import CorruptStore
 from ctxfold.log import Record, Step
 from ctxfold.store.codec import decode, digest, encode, pack, unpack
-from ctxfold.store.search import SearchRows
+from ctxfold.store.search import Scope, SearchRows, within
 from ctxfold.store.tables import (
     CODECS,
     COLUMNS,
@@ -305,11 +305,16 @@ class LogRows(_Tables):
             rows += self._among(sql, named, session=session)
         return [StoredRecord(*row) for row in sorted(set(rows))]
 
-    def longer(self, session: int, size: int) -> list[StoredRecord]:
+    def longer(self, scope: Scope, size: int) -> list[StoredRecord]:
         """The records of more bytes than that, newest first."""
         long = "AND (SELECT size FROM entry WHERE entry.id = record.entry) > :size ORDER BY id DESC"
-        rows = self._query(f"SELECT {RECORD} FROM record WHERE session = :session {long}", session=session, size=size)
+        rows = self._query(f"SELECT {RECORD} FROM record WHERE {within(scope)} {long}", scope=scope, size=size)
         return [StoredRecord(*row) for row in rows]
+
+    def first_words(self, session: int) -> str:
+        """The first message of the user; empty if there is none."""
+        row = self._find("entry", "record", "ORDER BY step, k LIMIT 1", session=session, kind="user")
+        return self.text(row[0][0]) if row else ""
 
     def steps_with(self, session: int, kind: str, path: Path, high: int, limit: int) -> list[int]:
         """The newest steps of a path, up to a depth, with a record of a kind, `user` or `note`; newest first."""
@@ -362,9 +367,10 @@ def _step(row: tuple[Any, ...]) -> Step:
 class SessionsRows(_Tables):
     """Sessions by name."""
 
-    def named(self, name: str) -> SessionRow | None:
-        """The session of that name."""
-        row = self._first(f"id, name, created, {UPDATED}, current", "session", name=name)
+    def named(self, name: str | int) -> SessionRow | None:
+        """The session of that name, or of that number."""
+        key = {"id" if isinstance(name, int) else "name": name}
+        row = self._first(f"id, name, created, {UPDATED}, current", "session", **key)
         return SessionRow(*row) if row else None
 
     def names(self) -> list[str]:
