@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from ctxfold.session.transfer import SessionInfo as SessionInfo
     from ctxfold.session.transfer import delete_session as delete_session
     from ctxfold.session.transfer import export_session as export_session
-    from ctxfold.session.transfer import hand_off as hand_off
     from ctxfold.session.transfer import import_session as import_session
     from ctxfold.session.transfer import recall_all as recall_all
     from ctxfold.session.transfer import sessions as sessions
@@ -68,8 +67,7 @@ _NAMES = {
     "session.session": "Session",
     "session.telling": "Event",
     "session.tools": "SessionTool",
-    "session.transfer": "SessionInfo delete_session export_session hand_off import_session recall_all sessions"
-    " verify_session",
+    "session.transfer": "SessionInfo delete_session export_session import_session recall_all sessions verify_session",
     "view.render": "View",
     "workspace": "By Constraint Extract Extraction Intent Item RawStep Tile Workspace",
 }

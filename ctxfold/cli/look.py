@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from contextlib import nullcontext
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -107,16 +109,14 @@ def recall(
     if not query.strip():
         raise InputError("nothing to recall: give a ref such as s12.2, or words to search for")
     where = "any session" if every else what[0]
-    if every:
-        hits = ctxfold.recall_all(query, skip + limit, store, prefix)[skip:]
-    else:
-        with open_existing(what[0], store) as session:
-            if ADDRESS.fullmatch(query):
-                recalled = session.recall(query, reading=not raw)
-                as_page = recalled.derived and recalled.origin == "page"
-                notes = [f"{recalled.ref} as the page reads; --raw gives its bytes"] if as_page else []
-                return Printout(recalled, text=recalled.text, notes=notes)
-            hits = session.recall(query=query, limit=limit, skip=skip)
+    with nullcontext() if every else open_existing(where, store) as session:
+        if session is not None and ADDRESS.fullmatch(query):
+            recalled = session.recall(query, reading=not raw)
+            as_page = recalled.derived and recalled.origin == "page"
+            notes = [f"{recalled.ref} as the page reads; --raw gives its bytes"] if as_page else []
+            return Printout(recalled, text=recalled.text, notes=notes)
+        search = session.recall if session else partial(ctxfold.recall_all, store=store, prefix=prefix)
+        hits = search(query=query, limit=limit, skip=skip)
     after = f" beyond the best {skip}" if skip else ""
     nothing = f"nothing found{after} in any record of {where} for {query!r}: try other words, or `ctxfold log`"
     return Printout(hits, [hit.line for hit in hits], notes=[] if hits else [nothing], code=int(not hits))

@@ -165,10 +165,8 @@ def handoff(session: str, new: str, store: str | None) -> Printout:
 
     Another host then opens NEW, and what SESSION holds is still recalled from there by its name.
     """
-    import ctxfold
-
-    with open_existing(session, store) as old, ctxfold.Session.open(new, store=store) as opened:
-        if not ctxfold.hand_off(old, opened):
+    with open_existing(session, store) as opened:
+        if not opened.hand_off(new):
             raise InputError(f"{new} has steps already: name a session that is not there yet")
     return Printout({"session": new, "from": session}, notes=[f"{new} begins with the memory of {session}"])
 

@@ -54,9 +54,9 @@ def open_store_at(given: str | None) -> Store:
     return open_store(find_address(given))
 
 
-def find_session(tx: Reading, store: Store, name: str | int) -> SessionRow:
-    """Return a session by its name or number. Raises UnknownSession, SessionNameError."""
-    row = tx.sessions.named(name if isinstance(name, int) else check_name(name))
+def find_session(tx: Reading, store: Store, name: str) -> SessionRow:
+    """Return a session by its name. Raises UnknownSession, SessionNameError."""
+    row = tx.sessions.named(check_name(name))
     if row is None:
         raise UnknownSession(f"no session {name!r} in {store.address}; `ctxfold sessions list` shows those there are")
     return row
@@ -69,7 +69,7 @@ def open_handle(
     `Session.open`.
     """
     check_name(name)
-    standing = None if rules is None else read_rules(rules)
+    standing = read_rules(rules) if rules else {}
     address = find_address(store)
     if not create and not is_there(address):
         raise UnknownSession(f"no session {name!r}: there is no store at {address} yet; name another, or create it")
@@ -86,7 +86,7 @@ def open_handle(
         if words := (goal or "").strip():
             with handle.writing() as tx:
                 set_goal(tx, handle, words)
-        if rules is not None and standing is not None:
+        if rules:
             with handle.writing() as tx:
                 _keep_rules(tx, handle, rules.name, standing)
         return handle, made
@@ -95,41 +95,33 @@ def open_handle(
         raise
 
 
-_BULLET = re.compile(r"\s*(?:[-*+]|\d+[.)])\s+")
-_APART = re.compile(r"\s*(?:#.*|```.*|[-=*_]{3,})?\s*")
-"""A blank line, a heading, a code fence or a rule of Markdown: no part of a paragraph."""
+_BULLET = r"(?:[-*+]|\d+[.)])[ \t]+"
+_APART = r"#|```|[-=*_]{3}"
+"""How a heading, a code fence and a line across begin: no part of a paragraph."""
+_RULE = re.compile(rf"^[ \t]*(?:{_BULLET})?((?!{_APART})\S.*(?:\n[ \t]*(?!{_BULLET}|{_APART})\S.*)*)", re.MULTILINE)
 
 
 def read_rules(file: Path) -> dict[str, str]:
-    """Return the rules of a Markdown or text file, its bullets and paragraphs, each with its source: `AGENTS.md:12`.
+    """Return the rules of a Markdown or text file, its bullets and paragraphs, each under its source: `AGENTS.md:12`.
 
     Raises InputError: the file cannot be read, or is not UTF-8 text.
     """
     try:
-        lines = file.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"the rules {file} cannot be read ({error}); name a file of text") from error
-    rules: dict[str, str] = {}
-    first = 0
-    for number, line in enumerate(lines, 1):
-        bullet = _BULLET.match(line)
-        if _APART.fullmatch(line):
-            first = 0
-            continue
-        first = number if bullet or not first else first
-        source = f"{file.name}:{first}"
-        rules[source] = " ".join([*rules.get(source, "").split(), *line[bullet.end() if bullet else 0 :].split()])
-    return rules
+        text = file.read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", "it is not UTF-8")
+        raise InputError(f"the rules {file.name[:80]} cannot be read ({reason}); name a file of text") from error
+    rules = _RULE.finditer(text)
+    return {f"{file.name}:{text.count(chr(10), 0, each.start()) + 1}": " ".join(each[1].split()) for each in rules}
 
 
 def _keep_rules(tx: Writing, handle: Handle, file: str, rules: Mapping[str, str]) -> None:
     """Keep the rules of a file as constraints, and lift those that it no longer has."""
-    kept = [each for each in handle.place(tx).workspace.intent.binding if each.ref.rpartition(":")[0] == file]
-    known = {each.text for each in kept}
+    kept = {each.text: each for each in handle.place(tx).workspace.intent.binding if each.ref.startswith(f"{file}:")}
     written = [StatementWritten(text=text).cite(source) for source, text in rules.items()]
-    texts = {entry.text for entry in written}
-    plan = [StatementWritten(id=each.id, state="lifted") for each in kept if each.text not in texts]
-    plan += [entry for entry in written if entry.text not in known]
+    gone = kept.keys() - {entry.text for entry in written}
+    plan = [StatementWritten(id=kept[text].id, state="lifted") for text in sorted(gone)]
+    plan += [entry for entry in written if entry.text not in kept]
     set_plan(tx, handle, PlanGiven(None, (), plan, (), ""), By(reason=f"rules of {file}"))
 
 

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import Any
 
 from ctxfold.errors import RefError
-from ctxfold.log import UNTRUSTED, Address, RangeRef, RecordRef, StepRef, StretchRef, spans
+from ctxfold.log import UNTRUSTED, Address, RangeRef, RecordRef, StepRef, StretchRef, place_of, spans
 from ctxfold.log.json import line_form, parse
 from ctxfold.log.lines import fence, unposed
 from ctxfold.log.page import page_of
@@ -186,7 +186,7 @@ class Hit:
         call: of another result, the start of the call that it answers.
         newer: the ref of what superseded it: a correction, a newer constraint or decision, or the latest change of the
             file or record that its call names; empty if nothing did.
-        session, title: those of its session, where all sessions were searched.
+        session: the name of its session; `title`: that session's title, where all were searched.
     """
 
     ref: str
@@ -203,13 +203,12 @@ class Hit:
     def place(self) -> str:
         """Its ref, after its session where all were searched, and what superseded it."""
         was = f"(was; newer {self.newer})" if self.newer else ""
-        return " ".join(filter(None, (self.session, self.ref, was)))
+        return " ".join(filter(None, (self.title and self.session, self.ref, was)))
 
     @property
     def line(self) -> str:
         """All of it on one line."""
-        title = f"({self.title})" if self.title else ""
-        return "  ".join(filter(None, (self.place, title, self.page, self.call, join_lines(self.text))))
+        return "  ".join(filter(None, (self.place, self.title, self.page, self.call, join_lines(self.text))))
 
     @property
     def fenced(self) -> str:
@@ -222,19 +221,11 @@ def join_lines(text: str) -> str:
     return " ⏎ ".join(filter(None, (" ".join(line.split()) for line in text.splitlines())))
 
 
-class SearchedSession(NamedTuple):
-    """A session in which places were found; the name and the title are empty if it alone was searched."""
-
-    workspace: Workspace
-    name: str = ""
-    title: str = ""
-
-
-def search(tx: Reading, scope: Scope, query: str, limit: int, load: Callable[[int], SearchedSession]) -> list[Hit]:
+def search(tx: Reading, scope: Scope, query: str, limit: int, load: Callable[[int], Workspace]) -> list[Hit]:
     """Return the records that hold words of a query, best first, each with its best lines; of equal records the newest.
 
     A record that holds a path, an id or the whole query letter by letter comes first. A call that a page answered is
-    left out: the page's answer is found. `load` returns a session by its number.
+    left out: the page's answer is found. `load` returns the workspace of a session by its number.
     """
     names = _compile_names(query)
     scores = dict(rank_records(tx, scope, query, 2 * limit))
@@ -256,10 +247,9 @@ def search(tx: Reading, scope: Scope, query: str, limit: int, load: Callable[[in
             hit = replace(_make_hit(tx, record, patterns, asked), score=round(scores[record.id], 4))
             call = next((tx.log.text(each.entry) for each in exchange if each.kind == "call"), "")
             called = [*map(str, find_leaves(parse(call) or {}))]
-            workspace, session, title = load_once(record.session)
-            newer = _find_newer(hit, called, asked, workspace)
+            newer = _find_newer(hit, called, asked, load_once(record.session))
             answered = _cut(" ".join(called), 0, _CALL) if record.kind == "result" and record.origin != "page" else ""
-            hits[record.entry] = replace(hit, call=answered, newer=newer, session=session, title=title)
+            hits[record.entry] = replace(hit, call=answered, newer=newer)
     return list(hits.values())
 
 
@@ -273,22 +263,18 @@ def _make_hit(tx: Reading, record: StoredRecord, patterns: Sequence[re.Pattern[s
     ref = f"s{record.step}.{record.k}" + (f":{low + 1}-{high}" if len(lines) > 3 and not is_page else "")
     has_title = record.origin == "page" and record.shown is not None
     title = _cut(tx.log.text(record.shown or 0).partition("\n")[0], 0) if has_title else ""
-    return Hit(ref, shown, record.step, 0.0, title)
+    return Hit(ref, shown, record.step, 0.0, title, session=tx.sessions.name(record.session))
 
 
 def _find_newer(hit: Hit, called: Sequence[str], asked: frozenset[str], workspace: Workspace) -> str:
     """The ref of what superseded a hit, empty if nothing did. `called`: the arguments of its call."""
-    record = hit.ref.partition(":")[0]
+    ref = hit.ref.partition(":")[0]
     stated = {each.id: each for each in (*workspace.intent.constraints, *workspace.intent.decisions)}
-    refs = [each.by for each in workspace.guidance.superseded if each.was in hit.text and each.by != record]
-    refs += [
-        stated[each.superseded_by].ref
-        for each in stated.values()
-        if each.superseded_by in stated and each.ref == record and asked.intersection(words(each.text))
-    ]
-    changes = (each for each in changes_of(workspace.blocks) if each.name in called)
-    refs += [f"s{each.steps[-1]}" for each in changes if each.steps[-1] > hit.step]
-    return next(iter(refs), "")
+    gone = [each for each in stated.values() if each.superseded_by and each.ref == ref and asked & {*words(each.text)}]
+    refs = [each.by for each in workspace.guidance.superseded if each.was in hit.text and each.by != ref]
+    refs += [stated[each.superseded_by].ref for each in gone if each.superseded_by]
+    refs += [f"s{each.steps[-1]}" for each in changes_of(workspace.blocks) if each.name in called]
+    return next((each for each in refs if place_of(each)[0] > hit.step), "")
 
 
 def load_records(tx: Reading, rows: Iterable[int]) -> Iterator[StoredRecord]:

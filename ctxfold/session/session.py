@@ -21,13 +21,14 @@ from ctxfold.session.decide import RefactorWanted, Selections
 from ctxfold.session.handle import Handle, check, check_methods
 from ctxfold.session.memory import consolidate, fill_view, fold_steps, put_memory
 from ctxfold.session.open import check_path, check_utf8, forget_pictures, keep_picture, open_handle
-from ctxfold.session.recall import Hit, Recalled, SearchedSession, list_named, recall, recall_records, search
+from ctxfold.session.recall import Hit, Recalled, list_named, recall, recall_records, search
 from ctxfold.session.record import NewRecord
 from ctxfold.session.redact import Redaction, redact
 from ctxfold.session.register import put_refused
 from ctxfold.session.sources import read_evidence
 from ctxfold.session.telling import Event, describe_event, read_history
 from ctxfold.session.tools import SessionTool, make_tools
+from ctxfold.session.transfer import hand_off
 from ctxfold.store.rows import Reading
 from ctxfold.tokens import Budget
 from ctxfold.view.native import LoggedCall
@@ -436,8 +437,18 @@ class Session:
                 here = head_of(tx, self._at.session, self._at.branch).name
                 return recall(tx, self._at.session, parse_ref(ref), here, reading)
             skip = max(skip, 0)
-            most, searched = skip + max(1, min(limit, _HITS)), SearchedSession(self._at.load_whole(tx))
-            return search(tx, self._at.session, query or "", most, lambda _: searched)[skip:]
+            most, workspace = skip + max(1, min(limit, _HITS)), self._at.place(tx).workspace
+            return search(tx, self._at.session, query or "", most, lambda _: workspace)[skip:]
+
+    def hand_off(self, to: str) -> bool:
+        """Begin the session `to` with the memory of this one, for another host. Returns False if it has steps already.
+
+        This one's view, in half of the new session's budget, is recorded as a host's summary is and becomes the memory.
+        Open items, constraints and decisions are copied, each with its source, `paris-trip s14.1`; so is the goal, if
+        the session has none.
+        """
+        with Session.open(to, store=self._at.store.address) as new:
+            return hand_off(self, new)
 
     def list_named(self, besides: str, room: int) -> tuple[str, ...]:
         """Return the ids, paths and numbers that calls named and a text does not show, in at most `room` characters."""

@@ -6,10 +6,12 @@ import json
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from itertools import chain, islice
-from typing import IO, TYPE_CHECKING, Any, TypeVar
+from typing import IO, TYPE_CHECKING, Any
+
+from pydantic import BaseModel
 
 from ctxfold.decisions.register import ItemWritten, StatementWritten
 from ctxfold.errors import CorruptStore, ImportFault, InputError
@@ -19,10 +21,10 @@ from ctxfold.prompts import prompt
 from ctxfold.session import open as pictures
 from ctxfold.session.branches import check_name
 from ctxfold.session.commits import dump_payload, head_of, state_of
-from ctxfold.session.handle import Handle
+from ctxfold.session.handle import Handle, check
 from ctxfold.session.load import read_goals
-from ctxfold.session.open import check_path, find_address, find_session, open_store_at
-from ctxfold.session.recall import Hit, SearchedSession, search
+from ctxfold.session.open import check_path, check_utf8, find_address, find_session, open_store_at
+from ctxfold.session.recall import Hit, search
 from ctxfold.session.verify import verify
 from ctxfold.store import is_there, open_store
 from ctxfold.store.codec import decode, encode
@@ -42,7 +44,6 @@ _YEAR_10000 = 253_402_300_800
 """Seconds since 1970. Every number with a fraction in an export is a time."""
 
 Tree = dict[str, Any]
-E = TypeVar("E", ItemWritten, StatementWritten)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,12 +88,14 @@ def sessions(store: str | None = None) -> list[SessionInfo]:
         return [_info(tx, name) for name in tx.sessions.names()]
 
 
-def recall_all(query: str, limit: int = 5, store: str | None = None, prefix: str = "") -> list[Hit]:
+@check
+def recall_all(query: str, limit: int = 5, skip: int = 0, store: str | None = None, prefix: str = "") -> list[Hit]:
     """Return the places in all sessions that hold the words of a query, best first, each with its session and title.
 
     Args:
         query: words.
-        limit: the most places.
+        limit: the most places, after `skip` better ones.
+        skip: how many to leave out.
         store: as in `Session.open`.
         prefix: how the names of the sessions begin that are searched; empty for all.
 
@@ -100,23 +103,20 @@ def recall_all(query: str, limit: int = 5, store: str | None = None, prefix: str
         InputError: a store that no path can name.
         StoreError: the store cannot be used.
     """
-    address = find_address(store)
+    address, skip = find_address(store), max(skip, 0)
     if not is_there(address):
         return []
+    begin, most = check_utf8(prefix, "the prefix"), skip + max(1, limit)
     with open_store(address) as opened, opened.reading() as tx:
-
-        def load(session: int) -> SearchedSession:
-            row, info = find_session(tx, opened, session), _info(tx, session)
-            return SearchedSession(Handle(opened, row.id, row.current or 1).load_whole(tx), info.name, info.title)
-
-        return search(tx, prefix, query, max(1, limit), load)
+        hits = search(tx, begin, query, most, lambda number: Handle(opened, number, 1).place(tx).workspace)
+        return [replace(hit, title=_info(tx, hit.session).title or hit.session) for hit in hits[skip:]]
 
 
 _TITLE = 80
 """Characters of a title at most: with the other columns of the list of sessions it fits a wide terminal."""
 
 
-def _info(tx: Reading, name: str | int) -> SessionInfo:
+def _info(tx: Reading, name: str) -> SessionInfo:
     row = tx.sessions.named(name)
     if row is None:
         raise CorruptStore(f"the session {name} is listed but not there; restore a copy of the store")
@@ -128,31 +128,22 @@ def _info(tx: Reading, name: str | int) -> SessionInfo:
 
 
 def hand_off(old: Session, new: Session) -> bool:
-    """Begin a new session with the memory of an old one, for another host. Returns whether it did: no if it has steps.
-
-        with Session.open("paris-trip") as old, Session.open("paris-trip-2") as new:
-            ctxfold.hand_off(old, new)
-
-    The old view, in half of the new session's budget, is recorded as a host's summary is and becomes the memory. The
-    goal, open items, constraints and decisions are copied, each with its source: `paris-trip s14.1`.
-    """
-
-    def cite(entry: E, of: Item | Statement) -> E:
-        return entry.cite(f"{old.name} {of.ref}" if place_of(of.ref)[0] else of.ref, of.untrusted)
-
+    """Begin a session with the memory of another; see `Session.hand_off`."""
     if new.tip:
         return False
     view, intent = old.view(new.budget // 2, fill=True), old.intent
     text = prompt("handed_over", session=old.name, tip=old.tip, view=view.text)
     new.record([Message("user", (Text(text),), f"handed over: {old.name}", compacted=True)])
-    todo = [cite(ItemWritten(text=item.text), item) for item in intent.open]
-    constraints, decisions = (
-        [cite(StatementWritten(text=each.text), each) for each in every if each.holds and number_of(each.id)]
-        for every in (intent.constraints, intent.decisions)
-    )
+    decisions = [each for each in intent.decisions if each.holds and number_of(each.id)]
+    kinds = (ItemWritten, intent.open), (StatementWritten, intent.binding), (StatementWritten, decisions)
+    todo, constraints, decided = ([_copy(kind, each, old.name) for each in every] for kind, every in kinds)
     by = By(reason=f"handed over from {old.name}")
-    new.plan(intent.summary or None, todo, constraints, decisions, by, old.goal or None)
+    new.plan(intent.summary or None, todo, constraints, decided, by, new.goal or old.goal)
     return True
+
+
+def _copy(kind: type[ItemWritten | StatementWritten], of: Item | Statement, session: str) -> BaseModel:
+    return kind(text=of.text).cite(f"{session} {of.ref}" if place_of(of.ref)[0] else of.ref, of.untrusted)
 
 
 def delete_session(name: str, store: str | None = None) -> None:

@@ -367,11 +367,14 @@ def _step(row: tuple[Any, ...]) -> Step:
 class SessionsRows(_Tables):
     """Sessions by name."""
 
-    def named(self, name: str | int) -> SessionRow | None:
-        """The session of that name, or of that number."""
-        key = {"id" if isinstance(name, int) else "name": name}
-        row = self._first(f"id, name, created, {UPDATED}, current", "session", **key)
+    def named(self, name: str) -> SessionRow | None:
+        """The session of that name."""
+        row = self._first(f"id, name, created, {UPDATED}, current", "session", name=name)
         return SessionRow(*row) if row else None
+
+    def name(self, session: int) -> str:
+        """The name of a session."""
+        return str(self._value("name", "session", id=session))
 
     def names(self) -> list[str]:
         """Every session's name, the newest work first."""

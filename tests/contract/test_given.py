@@ -47,6 +47,7 @@ METHODS: Mapping[str, Mapping[str, Any]] = {
     "redact": {"what": "car", "names": True},
     "plan": {"summary": "so", "todo": ["buy it"], "constraints": ["no diesel"], "decisions": ["it is the red one"]},
     "extract": {"need": "car", "budget": 400},
+    "hand_off": {"to": "any"},
     "list_named": {"besides": "so", "room": 90},
     "refactor": {"operator": "attention_anchor"},
     "keep_refused": {"what": "fold", "replies": [("so", "too long")]},
@@ -57,6 +58,7 @@ FUNCTIONS: Mapping[str, Mapping[str, Any]] = {
     "verify_session": {"name": "any"},
     "export_session": {"name": "any", "file": "any.jsonl"},
     "import_session": {"file": "kept.jsonl", "name": "any"},
+    "recall_all": {"query": "car"},
 }
 
 
