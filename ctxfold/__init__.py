@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from ctxfold.session.transfer import delete_session as delete_session
     from ctxfold.session.transfer import export_session as export_session
     from ctxfold.session.transfer import import_session as import_session
+    from ctxfold.session.transfer import recall_all as recall_all
     from ctxfold.session.transfer import sessions as sessions
     from ctxfold.session.transfer import verify_session as verify_session
     from ctxfold.view.render import View as View
@@ -68,7 +69,7 @@ _NAMES = {
     "session.session": "Session",
     "session.telling": "Event",
     "session.tools": "SessionTool",
-    "session.transfer": "SessionInfo delete_session export_session import_session sessions verify_session",
+    "session.transfer": "SessionInfo delete_session export_session import_session recall_all sessions verify_session",
     "view.render": "View",
     "workspace": "By Constraint Extract Extraction Intent Item RawStep Tile Workspace",
 }

@@ -13,6 +13,7 @@ variable                    meaning
 ``CTXFOLD_MAX_COST``        the most dollars that a run's model may cost when no ``--max-cost`` is given
 ``CTXFOLD_FOLD_AT``         the share of its budget from which a view is folded; default: 0.9
 ``CTXFOLD_MICRO``           set to fold each step alone once the next is recorded
+``CTXFOLD_RULES``           a file of standing rules, kept as constraints of every session that is opened to record
 ``CTXFOLD_KEEP_PAIRS``      a file that gets each accepted request of a decision with its reply, as JSON lines
 ``PROVIDER_API_KEY``        a provider's key: ANTHROPIC, OPENAI, GOOGLE (or ``GEMINI_API_KEY``), …
 ``PROVIDER_BASE_URL``       a server that speaks the provider's API; default: the provider's own
@@ -310,6 +311,12 @@ def max_cost() -> float | None:
 def has_principles() -> bool:
     """Return whether a model that extracts is shown the rules for hints: yes, unless `principles` is false."""
     return _read_table("models").get("principles", True) is True
+
+
+def rules_file() -> Path | None:
+    """Return the file of standing rules; None where nobody named one, or it is not in this folder."""
+    named = Path(read("CTXFOLD_RULES") or "").expanduser()
+    return named if named.is_file() else None
 
 
 def pairs_file() -> Path | None:

@@ -121,7 +121,7 @@ def serve_resources(server: MCPServer[Pools], pools: Pools) -> None:
     async def list_sessions() -> str:
         return "\n".join(
             f"{info.name} · {counted(info.steps, 'step')} · {counted(info.branches, 'branch', 'branches')} · "
-            f"{datetime.fromtimestamp(info.updated, UTC):%Y-%m-%d %H:%M UTC}"
+            f"{datetime.fromtimestamp(info.updated, UTC):%Y-%m-%d %H:%M UTC} · {info.title or 'empty'}"
             for info in await pools.get(current_principal()).list()
         )
 

@@ -23,7 +23,15 @@ from browser_agent.cli.live import Live, print_result, wrap_lines
 from browser_agent.cli.request import read_schema, read_secret, resume_command
 from browser_agent.network.effects import Confirm
 from browser_agent.network.secrets import Secrets
-from ctxfold.cli.options import budget_option, choose_model, fold_at_option, json_option, micro_option, store_option
+from ctxfold.cli.options import (
+    budget_option,
+    choose_model,
+    fold_at_option,
+    json_option,
+    micro_option,
+    rules_option,
+    store_option,
+)
 from ctxfold.config import EXPLORER, child_environment
 from ctxfold.errors import InputError, PageUnreachable
 from ctxfold.models import helpers, load
@@ -97,6 +105,7 @@ _file = click.Path(dir_okay=False, path_type=Path)
 )
 @fold_at_option
 @micro_option
+@rules_option
 @json_option
 @store_option
 def browse(

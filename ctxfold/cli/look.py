@@ -5,11 +5,22 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Sequence
+from contextlib import nullcontext
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
 
-from ctxfold.cli.options import Printout, budget_option, format_table, format_time, is_terminal, session_command
+from ctxfold.cli.options import (
+    Printout,
+    budget_option,
+    data_command,
+    format_table,
+    format_time,
+    is_terminal,
+    open_existing,
+    session_command,
+)
 from ctxfold.errors import InputError
 from ctxfold.log import spans
 from ctxfold.text.words import counted
@@ -93,33 +104,39 @@ ADDRESS = re.compile(r"s\d[\d.:s-]*|b\d+")
 """Text that looks like a ref, well-formed or not; any other text is a search."""
 
 
-@session_command
-@click.argument("what", metavar="REF_OR_QUERY", nargs=-1, required=True)
+@data_command
+@click.argument("what", metavar="[SESSION] REF_OR_QUERY", nargs=-1, required=True)
+@click.option("--all", "every", is_flag=True, help="Search all sessions: ctxfold recall --all WORDS.")
+@click.option("--prefix", default="", metavar="NAME", help="With --all: only sessions whose names begin so.")
 @click.option("--limit", type=_limit, default=5, show_default=True, metavar="N", help="How many hits a search gives.")
 @click.option("--skip", type=click.IntRange(min=0), default=0, metavar="N", help="How many better hits to leave out.")
 @click.option("--raw", is_flag=True, help="The bytes of a page, not the form in which it reads.")
-def recall(session: Session, what: tuple[str, ...], limit: int, skip: int, raw: bool) -> Printout:
+def recall(
+    what: tuple[str, ...], every: bool, prefix: str, limit: int, skip: int, raw: bool, store: str | None
+) -> Printout:
     """Print the exact text behind a ref, or search the log for words.
 
     A ref (s12, s12.2, s12.2:40-80, s4-s9, b7) prints the recorded bytes and nothing else; a page is printed as readable
     text unless --raw is given. On a terminal, control characters are escaped. Words print the places that hold them,
-    best first, each with its ref; the command ends with 1 where no place holds them.
+    best first, each with its ref; the command ends with 1 where no place holds them. With --all, SESSION is left out.
     """
-    query = " ".join(what)
+    import ctxfold
+
+    query = " ".join(what if every else what[1:])
     if not query.strip():
         raise InputError("nothing to recall: give a ref such as s12.2, or words to search for")
-    from ctxfold.session.recall import join_lines
-
-    if ADDRESS.fullmatch(query):
-        recalled = session.recall(query, reading=not raw)
-        as_page = recalled.derived and recalled.origin == "page"
-        notes = [f"{recalled.ref} as the page reads; --raw gives its bytes"] if as_page else []
-        return Printout(recalled, text=recalled.text, notes=notes)
-    hits = session.recall(query=query, limit=limit, skip=skip)
+    where = "any session" if every else what[0]
+    with nullcontext() if every else open_existing(where, store) as session:
+        if session is not None and ADDRESS.fullmatch(query):
+            recalled = session.recall(query, reading=not raw)
+            as_page = recalled.derived and recalled.origin == "page"
+            notes = [f"{recalled.ref} as the page reads; --raw gives its bytes"] if as_page else []
+            return Printout(recalled, text=recalled.text, notes=notes)
+        search = session.recall if session else partial(ctxfold.recall_all, store=store, prefix=prefix)
+        hits = search(query=query, limit=limit, skip=skip)
     after = f" beyond the best {skip}" if skip else ""
-    nothing = f"nothing found{after} in any record of {session.name} for {query!r}: try other words, or `ctxfold log`"
-    lines = [f"{hit.ref}  {join_lines(hit.text)}" for hit in hits]
-    return Printout(hits, lines, notes=[] if hits else [nothing], code=int(not hits))
+    nothing = f"nothing found{after} in any record of {where} for {query!r}: try other words, or `ctxfold log`"
+    return Printout(hits, [hit.line for hit in hits], notes=[] if hits else [nothing], code=int(not hits))
 
 
 @session_command

@@ -65,6 +65,14 @@ micro_option: Decorator = click.option(
     callback=_set_variable("CTXFOLD_MICRO"),
     help="Fold each step alone once the next is recorded.",
 )
+rules_option: Decorator = click.option(
+    "--rules",
+    type=click.Path(exists=True, dir_okay=False),
+    metavar="FILE",
+    expose_value=False,
+    callback=_set_variable("CTXFOLD_RULES"),
+    help="Standing rules: its bullets and paragraphs become constraints.",
+)
 store_option: Decorator = click.option("--store", metavar="PLACE", help="The store's path or URL, if not the default.")
 json_option: Decorator = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 yes_option: Decorator = click.option("--yes", "-y", is_flag=True, help="Do not ask first.")

@@ -21,6 +21,7 @@ from ctxfold.cli.options import (
     format_table,
     format_time,
     open_existing,
+    rules_option,
     session_argument,
     session_command,
     store_option,
@@ -43,14 +44,14 @@ def list_sessions(store: str | None) -> Printout:
     infos = ctxfold.sessions(store)
     if not infos:
         return Printout([], notes=["no session yet: `ctxfold demo` or `ctxfold record` makes one"])
-    rows = [(info.name, info.steps, info.branches, format_time(info.updated), info.bytes, info.goal) for info in infos]
-    return Printout(infos, format_table(["session", "steps", "branches", "updated", "bytes", "goal"], rows))
+    rows = [(info.name, info.steps, info.branches, format_time(info.updated), info.bytes, info.title) for info in infos]
+    return Printout(infos, format_table(["session", "steps", "branches", "updated", "bytes", "title"], rows))
 
 
 @data_command
 @session_argument
 def show(session: str, store: str | None) -> Printout:
-    """Show one session: its goal, size, branches and tokens.
+    """Show one session: its goal and title, size, branches and tokens.
 
     `raw tokens` is the cost of the branch's steps as they were recorded; `view tokens` is the cost of the view within
     the session's budget.
@@ -157,12 +158,27 @@ def delete(session: str, yes: bool, store: str | None) -> Printout:
     return Printout({"session": session}, notes=[f"deleted {session}"])
 
 
+@data_command
+@session_argument
+@click.argument("new", metavar="NEW")
+def handoff(session: str, new: str, store: str | None) -> Printout:
+    """Begin the session NEW with the memory of SESSION: its view, goal, plan, constraints and decisions.
+
+    Another host then opens NEW, and what SESSION holds is still recalled from there by its name.
+    """
+    with open_existing(session, store) as opened:
+        if not opened.hand_off(new):
+            raise InputError(f"{new} has steps already: name a session that is not there yet")
+    return Printout({"session": new, "from": session}, notes=[f"{new} begins with the memory of {session}"])
+
+
 @click.group()
 def sessions() -> None:
-    """List, show, export, import and delete sessions."""
+    """List, show, export, import, hand over and delete sessions."""
 
 
 _GROUP = {"list": list_sessions, "show": show, "export": export, "import": import_session, "delete": delete}
+_GROUP |= {"handoff": handoff}
 for _name, _command in _GROUP.items():
     sessions.add_command(_command, _name)
 
@@ -207,6 +223,7 @@ LARGEST = 64 << 20
 @click.option("--call", default="stdin", show_default=True, metavar="NAME", help="What gave the text that is piped in.")
 @click.option("--goal", metavar="TEXT", help="What the session is for, when it is new.")
 @tools_option
+@rules_option
 def record(session: str, call: str, goal: str | None, store: str | None, tools: Any, **given: str | None) -> Printout:
     """Record text in a session's log, and make the session if there is none.
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal, Protocol, Self, TypeVar
 
-from pydantic import BaseModel, Field, StrictStr, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, Field, PrivateAttr, StrictStr, ValidationError, field_validator, model_validator
 
 from ctxfold.errors import InputError, RefError
 from ctxfold.log import parse_ref, place_of
@@ -61,6 +61,14 @@ _TEXT = 2_000
 
 class _EntryWritten(BaseModel, frozen=True, extra="forbid"):
     """An entry of the register, as a caller or a model writes it; empty fields were left out."""
+
+    _cited: list[tuple[str, bool]] = PrivateAttr(default_factory=list)
+    """Its source outside of the log, if it has one, and whether its words are untrusted. No input can name one."""
+
+    def cite(self, source: str, untrusted: bool = False) -> Self:
+        """Return the entry with a source outside of the log, such as `AGENTS.md:12`."""
+        self._cited[:] = [(source, untrusted)]
+        return self
 
     @model_validator(mode="before")
     @classmethod
@@ -295,7 +303,7 @@ def _resolve_items(
             item: Item = _find(items, known, "item of the to-do")
         else:
             newest += 1
-            ref, untrusted = places.find_source(entry.text)
+            ref, untrusted = places.find_source(entry.text, cited=entry._cited)
             item = Item(f"t{newest}", entry.text, ref=ref, untrusted=untrusted)
         if entry.id and entry.text and entry.text != item.text:
             ids.pop(_fold(item.text), None)
@@ -338,7 +346,7 @@ def _resolve_statements(
         alike = statements.get(ids.get(_fold(entry.text), ""))
         meant = named or (alike if alike is not None and alike.holds else None)
         if entry.text and (meant is None or _fold(meant.text) != _fold(entry.text)):
-            ref, untrusted = places.find_source(entry.text, entry.ref)
+            ref, untrusted = places.find_source(entry.text, entry.ref, entry._cited)
             meant = replace(blank(added), text=entry.text, ref=ref, untrusted=untrusted)
             added += 1
             if named is not None:
@@ -374,11 +382,13 @@ class _Places:
     def __init__(self, records: Records, tip: int) -> None:
         self._records, self._tip = records, tip
 
-    def find_source(self, text: str, ref: str = "") -> tuple[str, bool]:
+    def find_source(self, text: str, ref: str = "", cited: Sequence[tuple[str, bool]] = ()) -> tuple[str, bool]:
         """Return the ref of an entry's words, and whether a tool or a page said them first.
 
-        Raises InputError: nothing is recorded at the given ref.
+        A source that was `cited` is returned as it is. Raises InputError: nothing is recorded at the given ref.
         """
+        if cited:
+            return cited[0]
         if ref:
             self.check(ref)
         record = self._records.quoting(text)

@@ -203,9 +203,9 @@ def parse_step(at: int | str | Ref) -> int:
 
 
 def place_of(ref: str) -> tuple[int, int]:
-    """The step and the record where an address begins: record 0 if it names none, (0, 0) for a block."""
-    step, _, record = ref.removeprefix("s").partition(":")[0].partition(".")
-    return (int(step.partition("-")[0]), int(record or 0)) if ref.startswith("s") else (0, 0)
+    """The step and the record where an address begins: record 0 if it names none, (0, 0) for a block or no address."""
+    parts = _GRAMMAR.fullmatch(ref)
+    return (int(parts["step"] or parts["from"] or 0), int(parts["record"] or 0)) if parts else (0, 0)
 
 
 def _quote(words: str) -> str:

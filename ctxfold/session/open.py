@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from ctxfold.config import FoldSettings, default_store
+from ctxfold.decisions.register import PlanGiven, StatementWritten
 from ctxfold.errors import InputError, UnknownSession
 from ctxfold.session.branches import check_name
 from ctxfold.session.commits import MAIN
-from ctxfold.session.decide import set_goal, set_tools
+from ctxfold.session.decide import set_goal, set_plan, set_tools
 from ctxfold.session.handle import Handle
 from ctxfold.store import is_there, open_store
 from ctxfold.store.rows import Reading, Writing
 from ctxfold.store.sqlite import Store
 from ctxfold.store.tables import HeadRow, SessionRow, TopicRow
+from ctxfold.workspace import By
 
 LARGEST_PICTURE = 60_000
 """Bytes of the largest picture that is kept: a page at 1,280 x 720 as JPEG of quality 40 takes about half."""
@@ -62,12 +65,19 @@ def find_session(tx: Reading, store: Store, name: str) -> SessionRow:
 
 
 def open_handle(
-    name: str, goal: str | None, store: str | None, create: bool, settings: FoldSettings, tools: Sequence[Any] | None
+    name: str,
+    goal: str | None,
+    store: str | None,
+    create: bool,
+    settings: FoldSettings,
+    tools: Sequence[Any] | None,
+    rules: Path | None,
 ) -> tuple[Handle, bool]:
     """Return a handle on a session, and whether the session had to be created. Arguments and errors as in
     `Session.open`.
     """
     check_name(name)
+    standing = read_rules(rules) if rules else {}
     address = find_address(store)
     if not create and not is_there(address):
         raise UnknownSession(f"no session {name!r}: there is no store at {address} yet; name another, or create it")
@@ -87,10 +97,43 @@ def open_handle(
         if tools is not None:
             with handle.writing() as tx:
                 set_tools(tx, handle, tools)
+        if rules:
+            with handle.writing() as tx:
+                _keep_rules(tx, handle, rules.name, standing)
         return handle, made
     except BaseException:
         opened.close()
         raise
+
+
+_BULLET = r"(?:[-*+]|\d+[.)])[ \t]+"
+_APART = r"#|```|[-=*_]{3}"
+"""How a heading, a code fence and a line across begin: no part of a paragraph."""
+_RULE = re.compile(rf"^[ \t]*(?:{_BULLET})?((?!{_APART})\S.*(?:\n[ \t]*(?!{_BULLET}|{_APART})\S.*)*)", re.MULTILINE)
+
+
+def read_rules(file: Path) -> dict[str, str]:
+    """Return the rules of a Markdown or text file, its bullets and paragraphs, each under its source: `AGENTS.md:12`.
+
+    Raises InputError: the file cannot be read, or is not UTF-8 text.
+    """
+    try:
+        text = file.read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", "it is not UTF-8")
+        raise InputError(f"the rules {file.name[:80]} cannot be read ({reason}); name a file of text") from error
+    rules = _RULE.finditer(text)
+    return {f"{file.name}:{text.count(chr(10), 0, each.start()) + 1}": " ".join(each[1].split()) for each in rules}
+
+
+def _keep_rules(tx: Writing, handle: Handle, file: str, rules: Mapping[str, str]) -> None:
+    """Keep the rules of a file as constraints, and lift those that it no longer has."""
+    kept = {each.text: each for each in handle.place(tx).workspace.intent.binding if each.ref.startswith(f"{file}:")}
+    written = [StatementWritten(text=text).cite(source) for source, text in rules.items()]
+    gone = kept.keys() - {entry.text for entry in written}
+    plan = [StatementWritten(id=kept[text].id, state="lifted") for text in sorted(gone)]
+    plan += [entry for entry in written if entry.text not in kept]
+    set_plan(tx, handle, PlanGiven(None, (), plan, (), ""), By(reason=f"rules of {file}"))
 
 
 def _create_session(tx: Writing, name: str) -> SessionRow:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import groupby
 from typing import Any
 
 from ctxfold.errors import RefError
-from ctxfold.log import UNTRUSTED, Address, RangeRef, RecordRef, StepRef, StretchRef, spans
+from ctxfold.log import UNTRUSTED, Address, RangeRef, RecordRef, StepRef, StretchRef, place_of, spans
 from ctxfold.log.json import line_form, parse
 from ctxfold.log.lines import fence, unposed
 from ctxfold.log.page import page_of
@@ -18,9 +19,11 @@ from ctxfold.select.pieces import values_in
 from ctxfold.session.commits import state_of
 from ctxfold.session.load import read_tile
 from ctxfold.store.rows import Reading
-from ctxfold.store.search import SEARCHED
+from ctxfold.store.search import SEARCHED, Scope
 from ctxfold.store.tables import StoredRecord
 from ctxfold.text.words import counted, query_words, words
+from ctxfold.view.trail import changes_of
+from ctxfold.workspace import Workspace
 
 _HEADING = re.compile(r"^(?=#{1,2} [sb]\d)", re.MULTILINE)
 """A line that begins as the headings do under which records are recalled."""
@@ -164,8 +167,8 @@ def _explain_unknown(tx: Reading, session: int, ref: str) -> str:
     return f"nothing is recorded at {ref}; {steps}"
 
 
-_SNIPPET = 400
-"""Characters of a line that a hit shows."""
+_SNIPPET, _CALL = 400, 100
+"""Characters of a line, and of the call of a result, that a hit shows."""
 _WORD = re.compile(r"[^\W_]+")
 _EXACT = 200
 """Records in which a name is looked for letter by letter: the newest that hold its words."""
@@ -184,6 +187,10 @@ class Hit:
         step: its step.
         score: grows with fit.
         page: of a page, its title and address, if the recorder gave them.
+        call: of another result, the start of the call that it answers.
+        newer: the ref of what superseded it: a correction, a newer constraint or decision, or the latest change of the
+            file or record that its call names; empty if nothing did.
+        session: the name of its session; `title`: that session's title, where all were searched.
     """
 
     ref: str
@@ -191,11 +198,26 @@ class Hit:
     step: int
     score: float
     page: str = ""
+    call: str = ""
+    newer: str = ""
+    session: str = ""
+    title: str = ""
+
+    @property
+    def place(self) -> str:
+        """Its ref, after its session where all were searched, and what superseded it."""
+        was = f"(was; newer {self.newer})" if self.newer else ""
+        return " ".join(filter(None, (self.title and self.session, self.ref, was)))
+
+    @property
+    def line(self) -> str:
+        """All of it on one line."""
+        return "  ".join(filter(None, (self.place, self.title, self.page, self.call, join_lines(self.text))))
 
     @property
     def fenced(self) -> str:
-        """The ref and the text for a model, the text between fences."""
-        return f"{self.ref} {fence(self.ref, self.text)}"
+        """The place and the text for a model, the text between fences."""
+        return f"{self.place} {fence(self.ref, self.text)}"
 
 
 def join_lines(text: str) -> str:
@@ -203,34 +225,60 @@ def join_lines(text: str) -> str:
     return " ⏎ ".join(filter(None, (" ".join(line.split()) for line in text.splitlines())))
 
 
-def search(tx: Reading, session: int, query: str, limit: int) -> list[Hit]:
+def search(tx: Reading, scope: Scope, query: str, limit: int, load: Callable[[int], Workspace]) -> list[Hit]:
     """Return the records that hold words of a query, best first, each with its best lines; of equal records the newest.
 
     A record that holds a path, an id or the whole query letter by letter comes first. A call that a page answered is
-    left out: the page's answer is found.
+    left out: the page's answer is found. `load` returns the workspace of a session by its number.
     """
     names = _compile_names(query)
-    scores = dict(rank_records(tx, session, query, 2 * limit))
-    for name, pattern in names.items():
-        for record in load_records(tx, tx.search.holding(session, name, _EXACT)):
-            if pattern.search(tx.log.text(record.entry)):
-                scores[record.id] = scores.get(record.id, 0.0) + len(_WORD.findall(query))
+    scores = dict(rank_records(tx, scope, query, 2 * limit))
+    for name, edges in names.items():
+        for record in load_records(tx, tx.search.holding(scope, name, _EXACT)):
+            text = tx.log.text(record.entry)
+            if held := sum(bool(pattern.search(text)) for pattern in edges):
+                scores[record.id] = scores.get(record.id, 0.0) + held * len(_WORD.findall(query))
+    patterns = [pattern for edge in zip(*names.values(), strict=True) for pattern in edge]
     asked = frozenset(query_words(query)) | frozenset(words(query))
     hits: dict[int, Hit] = {}
+    load_once = cache(load)
     for record in load_records(tx, sorted(scores, key=lambda row: (-scores[row], -row))):
         if len(hits) == limit:
             break
-        if record.entry not in hits and not _asks_page(tx, session, record):
-            text, is_page = _read_text(tx, record, reading=True)
-            lines = (text.splitlines() or [""]) if is_page else line_form(text)
-            best, place = _find_line(lines, list(names.values()), asked)
-            low, high = max(0, best - 1), min(len(lines), best + 2)
-            shown = "\n".join(_cut(lines[at], place if at == best else 0) for at in range(low, high))
-            ref = f"s{record.step}.{record.k}" + (f":{low + 1}-{high}" if len(lines) > 3 and not is_page else "")
-            has_title = record.origin == "page" and record.shown is not None
-            title = _cut(tx.log.text(record.shown or 0).partition("\n")[0], 0) if has_title else ""
-            hits[record.entry] = Hit(ref, shown, record.step, round(scores[record.id], 4), title)
+        records = tx.log.records(record.session, [record.step])
+        exchange = [each for each in records if each.call_id == record.call_id] if record.call_id else [record]
+        if record.entry not in hits and not (record.kind == "call" and any(each.origin == "page" for each in exchange)):
+            hit = replace(_make_hit(tx, record, patterns, asked), score=round(scores[record.id], 4))
+            call = next((tx.log.text(each.entry) for each in exchange if each.kind == "call"), "")
+            called = [*map(str, find_leaves(parse(call) or {}))]
+            newer = _find_newer(hit, called, asked, load_once(record.session))
+            answered = _cut(" ".join(called), 0, _CALL) if record.kind == "result" and record.origin != "page" else ""
+            hits[record.entry] = replace(hit, call=answered, newer=newer)
     return list(hits.values())
+
+
+def _make_hit(tx: Reading, record: StoredRecord, patterns: Sequence[re.Pattern[str]], asked: frozenset[str]) -> Hit:
+    """A record as a hit, with its best lines."""
+    text, is_page = _read_text(tx, record, reading=True)
+    lines = (text.splitlines() or [""]) if is_page else line_form(text)
+    best, place = _find_line(lines, patterns, asked)
+    low, high = max(0, best - 1), min(len(lines), best + 2)
+    shown = "\n".join(_cut(lines[at], place if at == best else 0) for at in range(low, high))
+    ref = f"s{record.step}.{record.k}" + (f":{low + 1}-{high}" if len(lines) > 3 and not is_page else "")
+    has_title = record.origin == "page" and record.shown is not None
+    title = _cut(tx.log.text(record.shown or 0).partition("\n")[0], 0) if has_title else ""
+    return Hit(ref, shown, record.step, 0.0, title, session=tx.sessions.name(record.session))
+
+
+def _find_newer(hit: Hit, called: Sequence[str], asked: frozenset[str], workspace: Workspace) -> str:
+    """The ref of what superseded a hit, empty if nothing did. `called`: the arguments of its call."""
+    ref = hit.ref.partition(":")[0]
+    stated = {each.id: each for each in (*workspace.intent.constraints, *workspace.intent.decisions)}
+    gone = [each for each in stated.values() if each.superseded_by and each.ref == ref and asked & {*words(each.text)}]
+    refs = [each.by for each in workspace.guidance.superseded if each.was in hit.text and each.by != ref]
+    refs += [stated[each.superseded_by].ref for each in gone if each.superseded_by]
+    refs += [f"s{each.steps[-1]}" for each in changes_of(workspace.blocks) if each.name in called]
+    return next((each for each in refs if place_of(each)[0] > hit.step), "")
 
 
 def load_records(tx: Reading, rows: Iterable[int]) -> Iterator[StoredRecord]:
@@ -238,19 +286,16 @@ def load_records(tx: Reading, rows: Iterable[int]) -> Iterator[StoredRecord]:
     return filter(None, map(tx.log.record_by_id, rows))
 
 
-def _asks_page(tx: Reading, session: int, record: StoredRecord) -> bool:
-    """Whether a record is a call that a page answered."""
-    return record.kind == "call" and any(
-        other.kind == "result" and other.origin == "page" and other.call_id == record.call_id
-        for other in tx.log.records(session, [record.step])
-    )
+def _compile_names(query: str) -> dict[str, tuple[re.Pattern[str], re.Pattern[str]]]:
+    """Patterns of the names in a query: the whole query, and each run that joins words, as paths and ids do.
 
-
-def _compile_names(query: str) -> dict[str, re.Pattern[str]]:
-    """Patterns of the names in a query: the whole query, and each run that joins words, as paths and ids do."""
+    The first of two finds the name as a whole, the second also before or after `-` and `.`, as in `open.py-450-`.
+    """
     runs = (run.strip(",;:.!?()[]{}<>\"'`") for run in query.split())
     names = [" ".join(query.split()), *(run for run in runs if len(_WORD.findall(run)) > 1)]
-    return {name: re.compile(rf"(?<![\w.-]){re.escape(name)}(?!\w|[.-]\w)", re.I) for name in names}
+    edges = (r"(?<![\w.-])", r"(?!\w|[.-]\w)"), (r"(?<!\w)", r"(?!\w)")
+    whole, loose = ({name: re.compile(f"{a}{re.escape(name)}{b}", re.I) for name in names} for a, b in edges)
+    return {name: (whole[name], loose[name]) for name in names}
 
 
 def _find_line(lines: Sequence[str], names: Sequence[re.Pattern[str]], asked: frozenset[str]) -> tuple[int, int]:
@@ -263,11 +308,11 @@ def _find_line(lines: Sequence[str], names: Sequence[re.Pattern[str]], asked: fr
     return find_best_line(lines, asked)
 
 
-def rank_records(tx: Reading, session: int, query: str, limit: int) -> list[tuple[int, float]]:
+def rank_records(tx: Reading, scope: Scope, query: str, limit: int) -> list[tuple[int, float]]:
     """Return the row ids of records that hold words of a query, best first, each with a score that grows with fit."""
-    scores = dict(tx.search.ranked(session, query, limit))
+    scores = dict(tx.search.ranked(scope, query, limit))
     asked = dict.fromkeys(_WORD.findall(query.lower()))
-    for record in tx.log.longer(session, SEARCHED):  # the index holds the start of these alone
+    for record in tx.log.longer(scope, SEARCHED):  # the index holds the start of these alone
         low = tx.log.text(record.entry).lower()
         patterns = [re.compile(rf"{word}(?<![^\W_]{word})(?![^\W_])") for word in asked]
         late = sum(bool(each.search(low, SEARCHED) and not each.search(low, 0, SEARCHED)) for each in patterns)
@@ -276,10 +321,10 @@ def rank_records(tx: Reading, session: int, query: str, limit: int) -> list[tupl
     return sorted(scores.items(), key=lambda each: (-each[1], -each[0]))[:limit]
 
 
-def _cut(line: str, place: int) -> str:
+def _cut(line: str, place: int, most: int = _SNIPPET) -> str:
     """A line, cut around a place where it is long."""
-    start = max(0, min(place - _SNIPPET // 4, len(line) - _SNIPPET))
-    end = start + _SNIPPET
+    start = max(0, min(place - most // 4, len(line) - most))
+    end = start + most
     return f"{'…' if start else ''}{line[start:end]}{'…' if end < len(line) else ''}"
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, overload
 
-from ctxfold.config import FoldSettings, fold_settings
+from ctxfold.config import FoldSettings, fold_settings, rules_file
 from ctxfold.decisions.extraction import Material
 from ctxfold.decisions.fold import FoldDirective, SubTask
 from ctxfold.decisions.memory import MemoryDue, choose_batch, find_due, read_memory
@@ -20,7 +21,7 @@ from ctxfold.session.commits import head_of, restore_version, void_decision
 from ctxfold.session.decide import RefactorWanted, Selections
 from ctxfold.session.handle import Handle, check, check_methods
 from ctxfold.session.memory import condense_steps, consolidate, fill_view, fold_steps, put_memory
-from ctxfold.session.open import check_utf8, forget_pictures, keep_picture, open_handle
+from ctxfold.session.open import check_path, check_utf8, forget_pictures, keep_picture, open_handle
 from ctxfold.session.recall import Hit, Recalled, list_named, recall, search
 from ctxfold.session.record import NewRecord
 from ctxfold.session.redact import Redaction, redact
@@ -28,6 +29,7 @@ from ctxfold.session.register import put_refused
 from ctxfold.session.sources import list_path, read_evidence, read_records
 from ctxfold.session.telling import Event, describe_event, read_history
 from ctxfold.session.tools import SessionTool, make_tools
+from ctxfold.session.transfer import hand_off
 from ctxfold.store.rows import Reading
 from ctxfold.tokens import Budget
 from ctxfold.view.render import View, render
@@ -70,18 +72,22 @@ class Session:
         create: bool = True,
         settings: FoldSettings | None = None,
         tools: Sequence[Any] | None = None,
+        rules: str | os.PathLike[str] | None = None,
     ) -> Session:
         """Open a session, or create it.
 
         A `name` is 1 to 64 of a-z, 0-9 and -, beginning with a letter or digit. A `goal` revises another one of the
         branch. The `store` is a path, a URL or `:memory:`, None for the configured default; `settings` say when and how
-        far this handle folds, None for the table `fold` of the settings file; `tools` are those of `set_tools`.
+        far this handle folds, None for the table `fold` of the settings file; `tools` are those of `set_tools`. The
+        bullets and paragraphs of the file `rules` are kept as constraints with their source, once; None for those of
+        CTXFOLD_RULES.
 
         Raises: SessionNameError: not a name. UnknownSession: it does not exist and `create` is off. StoreError: the
             store cannot be used.
         """
         settings = fold_settings() if settings is None else settings
-        return cls(name, *check(open_handle)(name, goal, store, create, settings, tools))
+        standing = check_path(rules) if rules is not None else rules_file() if create else None
+        return cls(name, *check(open_handle)(name, goal, store, create, settings, tools, standing))
 
     @property
     def goal(self) -> str:
@@ -486,7 +492,18 @@ class Session:
                 here = head_of(tx, self._at.session, self._at.branch).name
                 return recall(tx, self._at.session, parse_ref(ref), here, reading)
             skip = max(skip, 0)
-            return search(tx, self._at.session, query or "", skip + max(1, min(limit, _HITS)))[skip:]
+            most, workspace = skip + max(1, min(limit, _HITS)), self._at.place(tx).workspace
+            return search(tx, self._at.session, query or "", most, lambda _: workspace)[skip:]
+
+    def hand_off(self, to: str) -> bool:
+        """Begin the session `to` with the memory of this one, for another host. Returns False if it has steps already.
+
+        This one's view, in half of the new session's budget, is recorded as a host's summary is and becomes the memory.
+        Open items, constraints and decisions are copied, each with its source, `paris-trip s14.1`; so is the goal, if
+        the session has none.
+        """
+        with Session.open(to, store=self._at.store.address) as new:
+            return hand_off(self, new)
 
     def list_named(self, besides: str, room: int) -> tuple[str, ...]:
         """Return the ids, paths and numbers that calls named and a text does not show, in at most `room` characters."""

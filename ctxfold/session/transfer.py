@@ -6,17 +6,25 @@ import json
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from itertools import chain, islice
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
+from pydantic import BaseModel
+
+from ctxfold.decisions.register import ItemWritten, StatementWritten
 from ctxfold.errors import CorruptStore, ImportFault, InputError
+from ctxfold.log import place_of
+from ctxfold.messages import Message, Text
+from ctxfold.prompts import prompt
 from ctxfold.session import open as pictures
 from ctxfold.session.branches import check_name
 from ctxfold.session.commits import dump_payload, head_of, state_of
+from ctxfold.session.handle import Handle, check
 from ctxfold.session.load import read_goals
-from ctxfold.session.open import check_path, find_address, find_session, open_store_at
+from ctxfold.session.open import check_path, check_utf8, find_address, find_session, open_store_at
+from ctxfold.session.recall import Hit, search
 from ctxfold.session.verify import verify
 from ctxfold.store import is_there, open_store
 from ctxfold.store.codec import decode, encode
@@ -24,6 +32,10 @@ from ctxfold.store.rows import Reading, Writing
 from ctxfold.store.tables import KEYS
 from ctxfold.text.json import parse_strictly
 from ctxfold.tokens import MIN_BUDGET
+from ctxfold.workspace import By, Item, Statement, number_of
+
+if TYPE_CHECKING:
+    from ctxfold.session.session import Session
 
 FORMAT = "ctxfold-session-3"
 """Of the files that `export_session` writes: one JSON object a line, the last one with the checksum of the others."""
@@ -41,6 +53,7 @@ class SessionInfo:
     Attributes:
         name: its name.
         goal: its goal on the branch that a new handle begins on; empty without one.
+        title: the start of its goal, else of the user's first message, on one line.
         steps: how many steps it has.
         branches: how many branches.
         created: when it was begun, seconds since 1970.
@@ -55,6 +68,7 @@ class SessionInfo:
     created: float
     updated: float
     bytes: int
+    title: str
 
 
 def sessions(store: str | None = None) -> list[SessionInfo]:
@@ -74,6 +88,34 @@ def sessions(store: str | None = None) -> list[SessionInfo]:
         return [_info(tx, name) for name in tx.sessions.names()]
 
 
+@check
+def recall_all(query: str, limit: int = 5, skip: int = 0, store: str | None = None, prefix: str = "") -> list[Hit]:
+    """Return the places in all sessions that hold the words of a query, best first, each with its session and title.
+
+    Args:
+        query: words.
+        limit: the most places, after `skip` better ones.
+        skip: how many to leave out.
+        store: as in `Session.open`.
+        prefix: how the names of the sessions begin that are searched; empty for all.
+
+    Raises:
+        InputError: a store that no path can name.
+        StoreError: the store cannot be used.
+    """
+    address, skip = find_address(store), max(skip, 0)
+    if not is_there(address):
+        return []
+    begin, most = check_utf8(prefix, "the prefix"), skip + max(1, limit)
+    with open_store(address) as opened, opened.reading() as tx:
+        hits = search(tx, begin, query, most, lambda number: Handle(opened, number, 1).place(tx).workspace)
+        return [replace(hit, title=_info(tx, hit.session).title or hit.session) for hit in hits[skip:]]
+
+
+_TITLE = 80
+"""Characters of a title at most: with the other columns of the list of sessions it fits a wide terminal."""
+
+
 def _info(tx: Reading, name: str) -> SessionInfo:
     row = tx.sessions.named(name)
     if row is None:
@@ -81,7 +123,27 @@ def _info(tx: Reading, name: str) -> SessionInfo:
     words = read_goals(tx, row.id, state_of(tx, row.id, head_of(tx, row.id, row.current or 1)))
     goal, steps = words[-1] if words else "", tx.log.last_step(row.id)
     branches, size = len(tx.forest.heads(row.id)), tx.sessions.raw_bytes(row.id)
-    return SessionInfo(row.name, goal, steps, branches, row.created, row.updated, size)
+    title = " ".join((goal or tx.log.first_words(row.id)).split())[:_TITLE]
+    return SessionInfo(row.name, goal, steps, branches, row.created, row.updated, size, title)
+
+
+def hand_off(old: Session, new: Session) -> bool:
+    """Begin a session with the memory of another; see `Session.hand_off`."""
+    if new.tip:
+        return False
+    view, intent = old.view(new.budget // 2, fill=True), old.intent
+    text = prompt("handed_over", session=old.name, tip=old.tip, view=view.text)
+    new.record([Message("user", (Text(text),), f"handed over: {old.name}", compacted=True)])
+    decisions = [each for each in intent.decisions if each.holds and number_of(each.id)]
+    kinds = (ItemWritten, intent.open), (StatementWritten, intent.binding), (StatementWritten, decisions)
+    todo, constraints, decided = ([_copy(kind, each, old.name) for each in every] for kind, every in kinds)
+    by = By(reason=f"handed over from {old.name}")
+    new.plan(intent.summary or None, todo, constraints, decided, by, new.goal or old.goal)
+    return True
+
+
+def _copy(kind: type[ItemWritten | StatementWritten], of: Item | Statement, session: str) -> BaseModel:
+    return kind(text=of.text).cite(f"{session} {of.ref}" if place_of(of.ref)[0] else of.ref, of.untrusted)
 
 
 def delete_session(name: str, store: str | None = None) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from ctxfold.errors import CorruptStore
 from ctxfold.log import Record, Step
 from ctxfold.store.codec import decode, digest, encode, pack, unpack
-from ctxfold.store.search import SearchRows
+from ctxfold.store.search import Scope, SearchRows, within
 from ctxfold.store.tables import (
     CODECS,
     COLUMNS,
@@ -315,11 +315,16 @@ class LogRows(_Tables):
             rows += self._among(sql, named, session=session)
         return [StoredRecord(*row) for row in sorted(set(rows))]
 
-    def longer(self, session: int, size: int) -> list[StoredRecord]:
+    def longer(self, scope: Scope, size: int) -> list[StoredRecord]:
         """The records of more bytes than that, newest first."""
         long = "AND (SELECT size FROM entry WHERE entry.id = record.entry) > :size ORDER BY id DESC"
-        rows = self._query(f"SELECT {RECORD} FROM record WHERE session = :session {long}", session=session, size=size)
+        rows = self._query(f"SELECT {RECORD} FROM record WHERE {within(scope)} {long}", scope=scope, size=size)
         return [StoredRecord(*row) for row in rows]
+
+    def first_words(self, session: int) -> str:
+        """The first message of the user; empty if there is none."""
+        row = self._find("entry", "record", "ORDER BY step, k LIMIT 1", session=session, kind="user")
+        return self.text(row[0][0]) if row else ""
 
     def steps_with(self, session: int, kind: str, path: Path, high: int, limit: int) -> list[int]:
         """The newest steps of a path, up to a depth, with a record of a kind, `user` or `note`; newest first."""
@@ -370,6 +375,10 @@ class SessionsRows(_Tables):
         """The session of that name."""
         row = self._first(f"id, name, created, {UPDATED}, current", "session", name=name)
         return SessionRow(*row) if row else None
+
+    def name(self, session: int) -> str:
+        """The name of a session."""
+        return str(self._value("name", "session", id=session))
 
     def names(self) -> list[str]:
         """Every session's name, the newest work first."""

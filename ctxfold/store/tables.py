@@ -174,6 +174,7 @@ class StoredRecord(NamedTuple):
     """A record as it is kept: `entry` and `shown` name raw bytes, `form` is its packed lines."""
 
     id: int
+    session: int
     step: int
     k: int
     at: int

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from ctxfold.cli.options import choose_model, fold_at_option, micro_option, store_option
+from ctxfold.cli.options import choose_model, fold_at_option, micro_option, rules_option, store_option
 
 if TYPE_CHECKING:
     from ctxfold.models import Roles
@@ -38,6 +38,7 @@ CAPS = click.Choice(["core", "core,browser"])
 @store_option
 @fold_at_option
 @micro_option
+@rules_option
 @_option("--caps", type=CAPS, default="core,browser", help="core (sessions, runs) alone, or with live pages.")
 @_option("--folder-model", metavar="NAME", help="Who folds, plans and extracts; default: CTXFOLD_FOLDER_MODEL.")
 @_option("--allow", multiple=True, metavar="DOMAIN", help="Browsers connect to these only.")

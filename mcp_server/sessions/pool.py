@@ -103,30 +103,33 @@ class SessionPool:
     """A principal's open sessions, for one event loop. One that another process made is opened at its first use.
 
     Attributes:
+        store: the address of its store, None for the configured default.
         local: whether the host shares this machine, so that it may name files on it.
         deciders: the model that decides what hosts leave to it.
     """
 
     def __init__(self, settings: Pools, principal: str | None = None) -> None:
-        self._store = _find_store(settings.store, principal)
+        self.store = _find_store(settings.store, principal)
         self.local = settings.local
         self.deciders = Deciders(settings.folder, _MODEL_SECONDS)
         downloads = partial(_find_downloads, principal)
-        self.browsing = Browsing(settings.browsing, self._store, downloads, settings.folder, settings.local)
+        self.browsing = Browsing(settings.browsing, self.store, downloads, settings.folder, settings.local)
         self._handles: OrderedDict[str, Session] = OrderedDict()
         self._locks: WeakValueDictionary[str, anyio.Lock] = WeakValueDictionary()
 
-    async def open(self, name: str, goal: str | None, budget: int | None) -> Session:
-        """Create or resume a session; a goal or budget of None changes nothing.
+    async def open(self, name: str, goal: str | None, budget: int | None, after: str = "") -> Session:
+        """Create or resume a session; a goal or budget of None changes nothing. A new session begins with the memory of
+        `after`, if that is named.
 
         Raises:
+            UnknownSession: there is no session `after`.
             SessionNameError: the name is outside the pattern.
             BudgetError: the budget is too small; nothing is made or changed.
             StoreError: the store cannot be opened.
         """
         async with self._lock(name):
             old = self._handles.get(name)
-            opened = await run_sync(partial(_open_session, name, goal, self._store, budget))
+            opened = await run_sync(partial(_open_session, name, goal, self.store, budget, after))
             if old:
                 await run_sync(old.close)
             return await self._hold(name, opened)
@@ -141,7 +144,7 @@ class SessionPool:
         async with self._lock(name):
             opened = self._handles.get(name)
             if opened is None:
-                opened = await self._hold(name, await run_sync(_resume_session, name, self._store))
+                opened = await self._hold(name, await run_sync(_resume_session, name, self.store))
             self._handles.move_to_end(name)
             try:
                 return await run_sync(work, opened)
@@ -156,7 +159,7 @@ class SessionPool:
 
     async def list(self) -> list[SessionInfo]:
         """All sessions of the store, the last used first."""
-        infos = await run_sync(ctxfold.sessions, self._store)
+        infos = await run_sync(ctxfold.sessions, self.store)
         return sorted(infos, key=lambda info: info.updated, reverse=True)
 
     async def close(self) -> None:
@@ -230,12 +233,16 @@ def _find_downloads(principal: str | None) -> Path:
     return folder if principal is None else folder / f"@{principal}"
 
 
-def _open_session(name: str, goal: str | None, store: str | None, budget: int | None) -> Session:
+def _open_session(name: str, goal: str | None, store: str | None, budget: int | None, after: str) -> Session:
     if budget is not None:
         Budget.of(budget)
+    old = _resume_session(after, store) if after else None
     session = Session.open(name, goal=goal, store=store)
     if budget is not None:
         session.set_budget(budget)
+    if old is not None:
+        old.hand_off(name)
+        old.close()
     return session
 
 

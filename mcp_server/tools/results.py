@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING
 
 from mcp.server.mcpserver import Context
 from mcp_types import CallToolResult, TextContent
 
-from ctxfold import Hit, Session, View
+from ctxfold import Hit, Session, View, recall_all
 from ctxfold.errors import InputError
 from ctxfold.log.lines import IMPLIED
 from ctxfold.session.recall import join_lines
@@ -142,29 +143,34 @@ def format_recalled(session: Session, ref: str, offset: int, raw: bool, tool: st
     return _make_blocks(f"{label}\n<<{record.ref}", part.replace(end, f"{record.ref}> >"), end)
 
 
-def format_hits(session: Session, query: str, limit: int, skip: int, tool: str = "recall") -> list[TextContent]:
-    """One line for each place that holds the words: its ref, its page and an excerpt; then how to get more."""
+def format_hits(
+    session: Session | None, query: str, limit: int, skip: int, tool: str = "recall", store: str | None = None
+) -> list[TextContent]:
+    """One line for each place that holds the words: its ref, its page or call and an excerpt; then how to get more.
+    Without a session, all of a store are searched.
+    """
     if not 1 <= limit <= _MAX_HITS:
         raise InputError(f"limit must be 1 to {_MAX_HITS}, not {limit}")
-    hits = session.recall(query=query, limit=limit, skip=skip)
+    search = session.recall if session else partial(recall_all, store=store)
+    hits = search(query=query, limit=limit, skip=skip)
     room = min(_EXCERPT, _ROOM // limit - _PAGE)
     lines = [_format_hit(session, hit, query, room) for hit in hits]
     lines += [f"more: offset={skip + limit}"] if len(hits) == limit else []
     return _make_blocks("\n".join(lines) or f"nothing found; {tool} with other words, or with a ref")
 
 
-def _format_hit(session: Session, hit: Hit, query: str, room: int) -> str:
+def _format_hit(session: Session | None, hit: Hit, query: str, room: int) -> str:
     """A hit with the text around the query, where the record holds the query as it is."""
-    ref, text = hit.ref, hit.text
+    ref, text = hit.place, hit.text
     start = 0
-    if not hit.page and (query not in text or len(text) > room):
+    if session and not hit.page and (query not in text or len(text) > room):
         record = hit.ref.partition(":")[0]
         whole = session.recall(record).text
         place = whole.find(query)
         if place >= 0:
             ref, text, start = f"{record} at character {place}", whole, max(0, place - room // 2)
     excerpt = f"{'…' if start else ''}{text[start : start + room]}{'…' if start + room < len(text) else ''}"
-    return " · ".join(filter(None, (ref, shorten(hit.page, _PAGE), join_lines(excerpt))))
+    return " · ".join(filter(None, (ref, hit.title, shorten(hit.page or hit.call, _PAGE), join_lines(excerpt))))
 
 
 def format_extracts(extraction: Extraction, notes: Sequence[str] = ()) -> list[TextContent]:

@@ -32,10 +32,10 @@ async def context(session: str, ctx: Context[Pools], budget: int = 0, offset: in
 
 
 async def open_session(
-    session: str, ctx: Context[Pools], goal: str = "", budget: int = 0, tools: str = ""
+    session: str, ctx: Context[Pools], goal: str = "", budget: int = 0, tools: str = "", after: str = ""
 ) -> CallToolResult:
-    """Create or resume a session."""
-    await get_pool(ctx).open(session, goal or None, budget or None)
+    """Create or resume a session, a new one with the memory of another if that is named."""
+    await get_pool(ctx).open(session, goal or None, budget or None, after)
     if known := [{"name": line} for line in tools.splitlines() if line.strip()]:
         await get_pool(ctx).use(session, lambda opened: opened.set_tools(known))
     return await get_pool(ctx).use(session, _describe_session)
@@ -150,18 +150,21 @@ def _read_bytes(path: Path) -> bytes:
 
 
 async def recall(
-    session: str,
     ctx: Context[Pools],
+    session: str = "",
     ref: str = "",
     query: str = "",
     limit: int = 5,
     offset: int = 0,
     raw: bool = False,
 ) -> list[TextContent]:
-    """Return exact text by its ref, or search."""
+    """Return exact text by its ref, or search a session or all of them."""
+    pool = get_pool(ctx)
+    if query and not (ref or session):
+        return await run_sync(format_hits, None, query, limit, offset, "recall", pool.store)
     if query and not ref:
-        return await get_pool(ctx).use(session, lambda opened: format_hits(opened, query, limit, offset))
-    return await get_pool(ctx).use(session, lambda opened: format_recalled(opened, ref, offset, raw))
+        return await pool.use(session, lambda opened: format_hits(opened, query, limit, offset))
+    return await pool.use(session, lambda opened: format_recalled(opened, ref, offset, raw))
 
 
 class CallGiven(BaseModel, frozen=True, extra="forbid"):

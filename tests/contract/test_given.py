@@ -52,6 +52,7 @@ METHODS: Mapping[str, Mapping[str, Any]] = {
     "plan": {"summary": "so", "todo": ["buy it"], "constraints": ["no diesel"], "decisions": ["it is the red one"]},
     "extract": {"need": "car", "budget": 400, "hint": "see s1"},
     "list_material": {"need": "car"},
+    "hand_off": {"to": "any"},
     "list_named": {"besides": "so", "room": 90},
     "refactor": {"operator": "attention_anchor"},
     "keep_refused": {"what": "fold", "replies": [("so", "too long")]},
@@ -62,6 +63,7 @@ FUNCTIONS: Mapping[str, Mapping[str, Any]] = {
     "verify_session": {"name": "any"},
     "export_session": {"name": "any", "file": "any.jsonl"},
     "import_session": {"file": "kept.jsonl", "name": "any"},
+    "recall_all": {"query": "car"},
 }
 
 

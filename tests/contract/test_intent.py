@@ -241,3 +241,35 @@ def test_redaction_reaches_the_register_and_the_extracts(database: Path, what: s
         assert "Rivoli" not in settled(session)
     assert b"Rivoli" not in database_bytes(database)
     assert ctxfold.verify_session("trip", store=str(database)) > 0
+
+
+RULES = "# House rules\n\n- Never push to main.\n* Use tabs,\n  not blanks.\n---\n1. Ask first.\n\nWrite British\nEnglish.\n```\ncode\n```\n"
+
+
+def test_a_session_begins_with_the_standing_rules_of_a_file_as_constraints_with_their_lines(
+    database: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, held = tmp_path / "s1.md", dict[str, str]()
+    file.write_text(RULES)
+    for _ in range(2):  # once, however often it is opened
+        with Session.open("trip", store=str(database), rules=file) as session:
+            held = {each.ref: each.text for each in session.intent.binding}
+            assert len(session.history()) == 1
+    assert held == {
+        "s1.md:3": "Never push to main.", "s1.md:4": "Use tabs, not blanks.", "s1.md:7": "Ask first.",
+        "s1.md:9": "Write British English.", "s1.md:12": "code",
+    }  # fmt: skip
+    file.write_text("- Ask first.\n- Use blanks.\n")
+    monkeypatch.setenv("CTXFOLD_RULES", str(file))
+    with Session.open("trip", store=str(database), create=False) as session:  # who only looks changes nothing
+        assert len(session.intent.binding) == 5
+    with Session.open("trip", store=str(database)) as session:
+        assert [each.text for each in session.intent.binding] == ["Ask first.", "Use blanks."]
+        assert "c6 Use blanks. (s1.md:2)" in session.view().text
+        assert ctxfold.verify_session("trip", str(database)) == len(session.history())
+    file.write_bytes(b"\xff")
+    with pytest.raises(InputError, match=r"s1\.md"):
+        Session.open("other", store=str(database))
+    file.unlink()
+    with Session.open("other", store=str(database)) as session:  # another folder, without such a file
+        assert session.intent.empty

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
+import ctxfold
 from ctxfold import Session
 
 PAGE = """- banner:
@@ -110,3 +112,50 @@ def test_no_result_passes_for_a_message_of_the_user(session: Session, origin: st
         assert opened.count("\n## s1.1 user\n") + opened.startswith("## s1.1 user\n") == 1
     (hit,) = session.recall(query="mallory")
     assert f"<<{hit.ref}\n" in hit.fenced
+
+
+def test_a_path_that_stands_only_in_the_context_of_a_match_is_found_before_its_words(session: Session) -> None:
+    call = {"name": "grep", "args": {"pattern": "shadow"}, "id": "c"}
+    lines = "cmd/strategy/manual.go:449:\tshadow()\ncmd/strategy/manual.go-450-\treturn nil"
+    session.record_step("", [call], [{"id": "c", "text": lines}])
+    for n in range(3):
+        session.record_reply(f"The strategy is manual: cmd go, {n} at cmd/strategy and manual alone.")
+    assert session.recall(query="cmd/strategy/manual.go")[0].step == 1
+    assert session.recall(query="manual.go")[0].step == 1
+
+
+def test_a_hit_on_a_result_names_its_call_and_a_superseded_one_what_took_its_place(session: Session) -> None:
+    session.record_turn("At most 600 EUR, and a window seat.")
+    session.plan(constraints=[{"text": "at most 600 EUR", "ref": "s1.1"}])
+    for n, tool in enumerate(("read", "write", "read")):
+        args = {"path": "src/fare.py"} | ({"text": f"LIMIT = {n}\nSEAT = 'window'\n"} if tool == "write" else {})
+        call = {"name": tool, "args": args, "id": "c"}
+        session.record_step("", [call], [{"id": "c", "text": f"LIMIT = {n}  # as of step {n}"}])
+    found = {hit.ref: hit for hit in session.recall(query="LIMIT as of step", limit=9)}
+    assert found["s1.3"].call == "read src/fare.py"
+    assert (found["s1.3"].newer, found["s3.2"].newer) == ("s2", "")
+    session.record_turn("Make it 500 EUR.")
+    session.plan(constraints=[{"id": "c1", "text": "at most 500 EUR", "ref": "s4.1"}])
+    newest, old = session.recall(query="EUR")[:2]
+    assert (newest.ref, newest.newer) == ("s4.1", "")
+    assert (old.ref, old.newer) == ("s1.1", "s4.1")
+
+
+def test_all_sessions_are_searched_and_each_place_names_its_session_and_title(database: Path) -> None:
+    for name, goal, words in [
+        ("paris-trip", "Go to Paris", "The Louvre opens at nine."),
+        ("rome-trip", "", "Is the Louvre shut on Tuesdays?\nI mean the museum."),
+        ("rome-food", "", "No word of museums."),
+    ]:
+        with Session.open(name, goal, str(database)) as opened:
+            opened.record_turn(words)
+    hits = ctxfold.recall_all("Louvre", store=str(database))
+    assert {(hit.session, hit.ref, hit.title) for hit in hits} == {
+        ("paris-trip", "s1.1", "Go to Paris"),
+        ("rome-trip", "s1.1", "Is the Louvre shut on Tuesdays? I mean the museum."),
+    }
+    assert [hit.session for hit in ctxfold.recall_all("Louvre", prefix="rome", store=str(database))] == ["rome-trip"]
+    assert ctxfold.recall_all("Louvre", skip=1, store=str(database)) == hits[1:]
+    ctxfold.delete_session("paris-trip", str(database))
+    assert [hit.session for hit in ctxfold.recall_all("Louvre", store=str(database))] == ["rome-trip"]
+    assert {info.title for info in ctxfold.sessions(str(database))} >= {"No word of museums."}

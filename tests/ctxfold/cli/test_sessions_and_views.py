@@ -128,3 +128,21 @@ def test_text_that_steers_a_terminal_is_shown_harmless_in_tables(run: Run) -> No
     assert "\x1b" not in listed
     assert "\\x1b[2Jcleared" in listed
     assert "\u202e" not in listed
+
+
+def test_a_session_is_found_by_its_words_titled_by_its_first_request_and_handed_over(run: Run, tmp_path: Path) -> None:
+    rules = tmp_path / "AGENTS.md"
+    rules.write_text("- Never push to main.\n")
+    assert run("record", "trip", "--user", "A hotel near the Louvre, please.", "--rules", str(rules)).code == 0
+    assert run("record", "work", "--user", "Mend the build.").code == 0
+    found = run("recall", "--all", "louvre")
+    assert found.out.startswith("trip s1.1  A hotel near the Louvre, please.")
+    assert run("recall", "--all", "louvre", "--prefix", "wo").code == 1
+    assert "A hotel near the Louvre, please." in run("sessions", "list").out
+    assert json.loads(run("sessions", "show", "work", "--json").out)["title"] == "Mend the build."
+    assert run("sessions", "handoff", "trip", "trip-2").code == 0
+    context = run("context", "trip-2").out
+    assert "A hotel near the Louvre, please." in context
+    assert "c1 Never push to main. (AGENTS.md:1)" in context
+    again = run("sessions", "handoff", "trip", "work")
+    assert (again.code, "name a session" in again.err) == (2, True)

@@ -150,3 +150,22 @@ async def test_a_page_is_recalled_as_it_reads_and_on_demand_as_bytes(connect: Co
         assert "as the page reads" in read
         assert "NOK | 11.42" in read
         assert page in await call(client, "recall", session="paris-trip", ref="s1.2", raw=True)
+
+
+async def test_all_sessions_are_searched_and_a_new_one_begins_with_the_memory_of_another(connect: Connect) -> None:
+    async with connect() as client:
+        await call(client, "open_session", session="paris-trip", goal="Get to Paris cheaply.")
+        await call(client, "record", session="paris-trip", user="By train, please.", step=STEP)
+        await call(client, "plan", session="paris-trip", constraints=["By train"])
+        found = await call(client, "recall", query="TGV price")
+        assert found.startswith("paris-trip s1.4")
+        assert "Get to Paris cheaply." in found
+        await refused(client, "recall", ref="s1.4")
+        await refused(client, "open_session", session="next-trip", after="rome-trip")
+        for created in ("yes", "no"):  # opened again, as after a restart, it goes on
+            opened = await call(client, "open_session", session="next-trip", after="paris-trip")
+            assert f"created {created}" in opened
+        view = await call(client, "context", session="next-trip")
+        assert all(part in view for part in ("By train, please.", "TGV 9713", "(paris-trip s1.1)"))
+        listed = await client.read_resource("ctxfold://sessions")
+        assert "Get to Paris cheaply." in listed.model_dump_json()

@@ -170,6 +170,7 @@ async def test_another_principals_session_is_as_if_it_were_not_there(guarded: Se
             ]
             assert all(answer.is_error for answer in answers)
             assert {said(answer).split(".")[0] for answer in answers} == {"no session 'plans'"}
+            assert secret not in said(await other.call_tool("recall", {"query": secret}))
             listed = await other.read_resource("ctxfold://sessions")
             assert "plans" not in listed.model_dump_json()
             opened = await other.call_tool("open_session", {"session": "plans"})
