@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate, groupby
 from typing import NamedTuple
@@ -161,12 +161,10 @@ def _take(each: _Range, budget: int, done: Resolved) -> None:
     done.tokens += count(text) + price
 
 
+_LINES = replace(PAGE, carry=0)
+"""The weights for lines, which count by their own words: the rows beside a row of JSON are of other subjects."""
 _FAINT = 0.2
 """Lines of less than this share of the best worth are not extracted, even if there is room."""
-_SMALL = 90
-"""o200k tokens up to which an object of JSON is taken whole, so that its id stays with its values."""
-_SHORT_FIELD, _FEW = 80, 6
-"""Characters up to which a field of a larger object is short, and how many short ones go with each other field."""
 _READ = 400_000
 """Characters of a record of JSON above which its lines are chosen as those of any text."""
 _PROMISING = 4_000
@@ -218,7 +216,7 @@ def choose_lines(query: str, sources: Sequence[EntrySource], budget: int) -> lis
         Piece(text, len(text) // 3 + OVERHEAD, words=tuple(asked.intersection(words(text))), under=unit.under)
         for unit, text in zip(units, texts, strict=True)
     ]
-    worths = score(pieces, query, PAGE)
+    worths = score(pieces, query, _LINES)
     least = max(worths, default=0.0) * _FAINT
     newest: dict[str, str] = {}
     among = [
@@ -226,7 +224,7 @@ def choose_lines(query: str, sources: Sequence[EntrySource], budget: int) -> lis
         for place, unit in enumerate(units)
         if worths[place] > least and newest.setdefault(unit.name or unit.source.ref, unit.source.ref) == unit.source.ref
     ]
-    choice = Choice(pieces, query, among=among, weights=PAGE)
+    choice = Choice(pieces, query, among=among, weights=_LINES)
 
     def price(places: Sequence[int]) -> int:
         return sum(count(each.text) + OVERHEAD for each in _join(units, places))
@@ -265,36 +263,16 @@ def _cut(source: EntrySource, query: str, base: int) -> Iterator[_Unit]:
 
 
 def _cut_json(source: EntrySource, base: int) -> Iterator[_Unit]:
-    """A small object whole; of a larger one each field, with its short fields and the name of those around it."""
-    lines = source.lines
-    ends = _find_ends(lines)
-    place = base
-    stack: list[tuple[int, int, tuple[int, ...]]] = [(1, len(lines), ())]
-    while stack:
-        first, last, under = stack.pop()
-        starts = list(_find_starts(first, last, ends))
-        has_fields = lines[first - 1].endswith("{") and any(at not in ends for at in starts)
-        if first == last or (has_fields and count(source.slice(first, last)) <= _SMALL):
-            yield _Unit(source, first, last, name=lines[first].strip(" ,") if last > first else "", under=under)
-            place += 1
-            continue
-        fields = [at for at in starts if at not in ends]
-        short = [number for number, at in enumerate(fields) if has_fields and len(lines[at - 1]) <= _SHORT_FIELD]
-        together = (*under, *(place + number for number in short[:_FEW]))
-        for at in fields:
-            yield _Unit(source, at, at, under=together)
-        if has_fields:
-            under = (*under, place)
-        place += len(fields)
-        stack += [(at, ends[at], under) for at in reversed(starts) if at in ends]
-
-
-def _find_starts(first: int, last: int, ends: dict[int, int]) -> Iterator[int]:
-    """The first lines of the values inside an object or a list."""
-    at = first + 1
-    while at < last:
-        yield at
-        at = ends.get(at, at) + 1
+    """The rows of a record of JSON, each under the beginnings of the objects around it."""
+    ends = _find_ends(source.lines)
+    around: list[tuple[int, int]] = []  # where an object ends, and the place of its first row
+    for place, (first, last) in enumerate(_split_lines(source, ends), base):
+        around = [(end, at) for end, at in around if end >= first]
+        is_object = last > first and source.lines[first - 1].endswith("{")
+        name = source.lines[first].strip(" ,") if is_object else ""
+        yield _Unit(source, first, last, name=name, under=tuple(at for _, at in around))
+        if is_object and ends[first] > last:
+            around.append((ends[first], place))
 
 
 def _find_ends(lines: Sequence[str]) -> dict[int, int]:
@@ -349,15 +327,22 @@ class Material:
 
 def number_rows(source: EntrySource) -> Iterator[NumberedRow]:
     """Return all lines of a record as rows: a few short lines in one row, a small object of JSON in one of its own."""
-    lines, first = source.lines, 0
+    lines = source.lines
     ends = _find_ends(lines) if parse(source.text) is not None else {}
+    for first, last in _split_lines(source, ends):
+        inner = [line.strip() for line in lines[first:last]] if ends else lines[first:last]
+        yield _number(source, first, last, (" " if ends else "\n").join([lines[first - 1], *inner]))
+
+
+def _split_lines(source: EntrySource, ends: Mapping[int, int]) -> Iterator[tuple[int, int]]:
+    """The first and last lines of each row of a record, from 1; `ends`: where objects and lists of JSON end."""
+    lines, first = source.lines, 0
     sums = [0, *accumulate(len(line.strip()) + 1 for line in lines)]
     while first < len(lines):
         whole = ends.get(first + 1, 0)
         after = (at for at in range(first + 1, len(lines)) if at + 1 in ends or sums[at + 1] - sums[first] > _ROW)
         last = whole if whole and sums[whole] - sums[first] <= _ROW else next(after, len(lines))
-        inner = [line.strip() for line in lines[first + 1 : last]] if ends else lines[first + 1 : last]
-        yield _number(source, first + 1, last, (" " if ends else "\n").join([lines[first], *inner]))
+        yield first + 1, last
         first = last
 
 

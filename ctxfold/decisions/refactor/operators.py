@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from hashlib import blake2b
-from itertools import groupby
 
 from ctxfold.decisions.fold import find_memory, find_stretch, make_tile, price_blocks, write_tile
 from ctxfold.decisions.marks import MARK
 from ctxfold.decisions.memory import Batch, choose_batch, make_past
 from ctxfold.decisions.refactor import Case, Operator, Refactoring, check_refactoring
 from ctxfold.errors import InputError, RefactorRefusal
-from ctxfold.log import place_of, spans
+from ctxfold.log import spans
 from ctxfold.log.json import canonical, parse
 from ctxfold.log.lines import COMMANDS, KEY_INFO, NOTE, THINKING, Line
 from ctxfold.prompts import prompt
-from ctxfold.select.pieces import find_above
 from ctxfold.view.fit import show
 from ctxfold.workspace import Block, Origin, Pin, RawStep, Slot, Superseded, Tile, Workspace
 
@@ -46,37 +44,22 @@ def _digest(text: str) -> str:
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
-def find_loops(case: Case) -> list[tuple[int, ...]]:
-    """Return the runs of raw steps with the same calls and results, oldest first. A message of the user ends a run."""
-    loops: list[tuple[int, ...]] = []
-    for stretch in _find_stretches(case):
-        for _, run in groupby(stretch, key=lambda each: each[1]):
-            steps = tuple(step for step, _ in run)
-            if len(steps) >= (_NAMED_TIMES if case.named else _TIMES):
-                loops.append(steps)
-    return loops
-
-
-_Calls = tuple[int, tuple[tuple[str, str], ...]]
-"""A step with its calls and their outcomes."""
-
-
-def _find_stretches(case: Case) -> Iterator[list[_Calls]]:
-    """The raw steps of which every call has an answer, cut at all others and where the user spoke."""
-    stretch: list[_Calls] = []
+def find_loops(case: Case) -> list[list[int]]:
+    """Return the runs of raw steps with the same calls and results, oldest first. A message of the user ends a run, and
+    so does a call without an answer.
+    """
+    runs: list[list[int]] = []
+    before: list[tuple[str, str]] = []
     for block in case.workspace.blocks:
-        step = block.n if isinstance(block, RawStep) else 0
-        ends = case.calls.get(step, ())
-        is_usable = bool(ends) and all(outcome for _, outcome in ends)
-        if not is_usable or step in case.spoken:
-            yield stretch
-            stretch = []
-        if is_usable:
-            stretch.append((step, tuple(sorted(ends))))
-    yield stretch
-
-
-_FENCES = re.compile(r"^<<[^\n]+\n|\n\S+>>$")
+        calls = sorted(case.calls.get(block.n, ())) if isinstance(block, RawStep) else []
+        if not all(answer for _, answer in calls):
+            calls = []
+        if calls and calls == before and block.steps[0] not in case.spoken:
+            runs[-1].append(block.steps[0])
+        else:
+            runs.append([block.steps[0]])
+        before = calls
+    return [run for run in runs if len(run) >= (_NAMED_TIMES if case.named else _TIMES)]
 
 
 def prune_paths(case: Case) -> Refactoring:
@@ -86,8 +69,9 @@ def prune_paths(case: Case) -> Refactoring:
     for loop in find_loops(case):
         steps = [step for step in loop if step in free]
         blocks = find_stretch(case.workspace, steps[0], steps[-1]) if len(steps) > 1 else ()
+        said = [line for block in blocks[1:] for line in block.lines if line.kind in ("user", "note")]
         for summary in (prompt("refactor_pruned"), "") if blocks else ():
-            lines = _drop_repeats(blocks, loop[1:])
+            lines = (*blocks[0].lines, *said)
             tile = make_tile(blocks, case.tile + len(tiles), summary, lines, "embedded", status="failed")
             if price_blocks(tile) < price_blocks(*blocks):
                 tiles.append(tile)
@@ -96,25 +80,6 @@ def prune_paths(case: Case) -> Refactoring:
         raise InputError("no stretch before the latest step went in circles")
     where = "; ".join(spans(tile.steps) for tile in tiles[-3:])
     return Refactoring("path_prune", tuple(tiles), f"the same calls with the same results in {where}")
-
-
-def _drop_repeats(blocks: Sequence[Block], repeats: Sequence[int]) -> tuple[Line, ...]:
-    """The lines of blocks without those of repeating steps that say what another line says."""
-    lines = [line for block in blocks for line in block.lines]
-    said, kept = set[str](), set[int]()
-    for at, line in enumerate(lines):
-        body, is_kept = _body(line), place_of(line.ref)[0] not in repeats or line.kind in ("user", "note")
-        if is_kept or (line.kind in ("data", "text") and body not in said):
-            kept.add(at)
-            said.add(body)
-    above = find_above(lines)
-    every = kept | {place for at in kept for place in above[at]}
-    return tuple(line for at, line in enumerate(lines) if at in every)
-
-
-def _body(line: Line) -> str:
-    """The text of a line without its marks and its ref."""
-    return " ".join(_FENCES.sub("", line.text).lstrip("<> ").split())
 
 
 def route(case: Case) -> Refactoring:
