@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal, overload
+from typing import Any, Literal
 
 from ctxfold.config import FoldSettings, fold_settings, rules_file
 from ctxfold.decisions.extraction import Material
@@ -13,37 +13,33 @@ from ctxfold.decisions.memory import MemoryDue, choose_batch, find_due, read_mem
 from ctxfold.decisions.refactor import OPERATORS, Refactored, read_operator
 from ctxfold.decisions.register import Statements, Todo, read_plan
 from ctxfold.errors import InputError
-from ctxfold.log import Origin, RecordRef, Ref, StepRef, parse_ref, parse_step, spans
+from ctxfold.log import Origin, RecordRef, Ref, StepRef, parse_step, spans
 from ctxfold.messages import Message
 from ctxfold.session import decide, record
-from ctxfold.session.branches import Move, Topic, Wish, read_tree
-from ctxfold.session.commits import head_of, restore_version, void_decision
+from ctxfold.session.branches import Move, Wish
+from ctxfold.session.commits import restore_version, void_decision
 from ctxfold.session.decide import RefactorWanted, Selections
-from ctxfold.session.handle import Handle, check, check_methods
-from ctxfold.session.memory import condense_steps, consolidate, fill_view, fold_steps, put_memory
+from ctxfold.session.handle import check, check_methods
+from ctxfold.session.memory import condense_steps, consolidate, fold_steps, put_memory
 from ctxfold.session.open import check_path, check_utf8, forget_pictures, keep_picture, open_handle
-from ctxfold.session.recall import Hit, Recalled, list_named, recall, search
+from ctxfold.session.reader import SessionReader
 from ctxfold.session.record import NewRecord
 from ctxfold.session.redact import Redaction, redact
 from ctxfold.session.register import put_refused
-from ctxfold.session.sources import list_path, read_evidence, read_records
 from ctxfold.session.telling import Event, describe_event, read_history
 from ctxfold.session.tools import SessionTool, make_tools
 from ctxfold.session.transfer import hand_off
-from ctxfold.store.rows import Reading
 from ctxfold.tokens import Budget
-from ctxfold.view.render import View, render
-from ctxfold.workspace import By, Extraction, Intent, Memory, Status, Tile, Workspace
+from ctxfold.workspace import By, Extraction, Intent, Memory, Status, Tile
 
 Step = int | str | Ref
 """A step as callers name it: its number, `s12`, or the ref that recording returned."""
 _HOST = By()
 _HIGH_WATER = By("embedded", "high water")
-_HITS = 100  # the most hits of one search
 
 
 @check_methods
-class Session:
+class Session(SessionReader):
     """A named, persisted unit of work: one log, one forest. Use `Session.open`.
 
         session = Session.open("paris-trip", goal="book a hotel")
@@ -55,12 +51,6 @@ class Session:
     session's own. `by` says who decided, and why. Every method may raise UnknownSession (the session was deleted),
     InputError (an argument of a wrong type), RefError (not an address) and BudgetError (a budget below the least).
     """
-
-    def __init__(self, name: str, handle: Handle, created: bool) -> None:
-        self.name: str = name
-        self.created = created
-        self.settings = handle.settings
-        self._at = handle
 
     @classmethod
     def open(
@@ -89,51 +79,10 @@ class Session:
         standing = check_path(rules) if rules is not None else rules_file() if create else None
         return cls(name, *check(open_handle)(name, goal, store, create, settings, tools, standing))
 
-    @property
-    def goal(self) -> str:
-        """The newest revision of this branch's goal; empty without one."""
-        goals = self.workspace.goals
-        return goals[-1] if goals else ""
-
-    @property
-    def branch_name(self) -> str:
-        """The branch this handle is on."""
-        with self._at.reading() as tx:
-            return head_of(tx, self._at.session, self._at.branch).name
-
-    @property
-    def tip(self) -> int:
-        """The last step of this branch, 0 before the first."""
-        with self._at.reading() as tx:
-            return self._at.refresh(tx).tip
-
-    @property
-    def workspace(self) -> Workspace:
-        """The working context as a frozen value."""
-        with self._at.reading() as tx:
-            return self._at.load_whole(tx)
-
-    @property
-    def intent(self) -> Intent:
-        """The register: the to-do and decisions of this branch, the session's constraints, the newest extraction."""
-        return self.workspace.intent
-
-    @property
-    def known_tools(self) -> tuple[str, ...]:
-        """The agent's tools, a line each: `name(argument, …): use`; as any process set them last."""
-        with self._at.reading() as tx:
-            return tuple(tx.cover.newest_note(self._at.session, "tools").splitlines())
-
     def set_tools(self, tools: Sequence[Any]) -> None:
         """Set the agent's tools, which planner and reader are shown: definitions of Anthropic's or OpenAI's API."""
         with self._at.writing() as tx:
             decide.set_tools(tx, self._at, tools)
-
-    @property
-    def budget(self) -> int:
-        """The session's own budget in o200k tokens, as any process set it last; 8,000 by default."""
-        with self._at.reading() as tx:
-            return self._at.budget(tx)
 
     def set_budget(self, budget: int) -> None:
         """Set the session's own budget in o200k tokens."""
@@ -344,27 +293,6 @@ class Session:
         with self._at.writing() as tx:
             return decide.extract_lines(tx, self._at, asked, selections, budget, by)
 
-    def list_material(self, need: str | None = None) -> Material:
-        """Return the lines for a model that extracts: all since the last extraction, older ones near the need."""
-        with self._at.reading() as tx:
-            return decide.list_material(tx, self._at, need or "")
-
-    def mark(self, texts: Sequence[str], steps: Sequence[int] = ()) -> list[tuple[str, tuple[str, ...]]]:
-        """Return texts with `[not in the log]` after values that the log of steps (all if none) lacks, and these."""
-        with self._at.reading() as tx:
-            return list(map(read_evidence(tx, self._at.place(tx), steps).mark, texts))
-
-    def list_steps(self, after: int = 0) -> list[int]:
-        """Return the steps of this branch's path that come after a step, in path order."""
-        with self._at.reading() as tx:
-            return list_path(tx, self._at.session, self._at.refresh(tx).tip, after)
-
-    def read_records(self, steps: Sequence[int], *, reading: bool = False, most: int = 0) -> list[Recalled]:
-        """Return the records of steps in order, each as `recall` returns it. Of steps with more than `most` characters
-        the newest are returned; a record counts for an eighth of that at most. The session is free between two steps.
-        """
-        return read_records(self._at, steps, reading, most)
-
     def refactor(
         self,
         operator: str = "auto",
@@ -448,53 +376,6 @@ class Session:
             place = self._at.place(tx)
             self._at.take_decision(put_refused(tx, place, what, replies), place.workspace)
 
-    def view(
-        self, budget: int | None = None, model: str | None = None, fill: bool = False, at: int | str | None = None
-    ) -> View:
-        """Render the context, never above the budget, which is at least `ctxfold.tokens.MIN_BUDGET` o200k tokens.
-
-        With `fill`, the past is chosen anew from the log, so that the view takes all of its budget; without, it stays
-        the same from view to view, as the last fold left it, and is read from a provider's prompt cache. `at` is an
-        event of the history, 12 or `v12`: the view after it, of its branch. Raises RefError: no such event.
-        """
-        now = self._at if at is None else self._at.make_past_handle(at)
-        with now.reading() as tx:
-            limit = self._limit(tx, budget, model)
-            workspace = now.load_shown(tx, limit.tokens)
-            if fill:
-                return fill_view(tx, now, workspace, limit, now.read_calls)
-        return render(workspace, limit, now.read_calls)
-
-    @overload
-    def recall(self, ref: str | Ref, *, reading: bool = False) -> Recalled: ...
-    @overload
-    def recall(self, ref: None = None, *, query: str, limit: int = 5, skip: int = 0) -> list[Hit]: ...
-
-    def recall(
-        self,
-        ref: str | Ref | None = None,
-        *,
-        query: str | None = None,
-        limit: int = 5,
-        skip: int = 0,
-        reading: bool = False,
-    ) -> Recalled | list[Hit]:
-        """Return the exact text of a ref, or the places that hold the words of a query, best first.
-
-        A ref is `s12`, `s12.2`, `s12.2:40-80`, `s4-s9`, `b7`, or what recording returned; with `reading`, pages come
-        as a person reads them. Of the places, `limit` are returned after `skip` better ones. Raises InputError: both or
-        neither of ref and query; RefError: not an address, or nothing is recorded there.
-        """
-        if (ref is None) == (query is None):
-            raise InputError("give either a ref such as s12.2 or a query")
-        with self._at.reading() as tx:
-            if ref is not None:
-                here = head_of(tx, self._at.session, self._at.branch).name
-                return recall(tx, self._at.session, parse_ref(ref), here, reading)
-            skip = max(skip, 0)
-            most, workspace = skip + max(1, min(limit, _HITS)), self._at.place(tx).workspace
-            return search(tx, self._at.session, query or "", most, lambda _: workspace)[skip:]
-
     def hand_off(self, to: str) -> bool:
         """Begin the session `to` with the memory of this one, for another host. Returns False if it has steps already.
 
@@ -504,26 +385,6 @@ class Session:
         """
         with Session.open(to, store=self._at.store.address) as new:
             return hand_off(self, new)
-
-    def list_named(self, besides: str, room: int) -> tuple[str, ...]:
-        """Return the ids, paths and numbers that calls named and a text does not show, in at most `room` characters."""
-        with self._at.reading() as tx:
-            return list_named(tx, self._at.session, besides, room)
-
-    def is_view_due(self) -> bool:
-        """Return whether the host compacted the conversation after the user's last message."""
-        with self._at.reading() as tx:
-            return record.is_compacted(tx, self._at.session)
-
-    def history(self, limit: int = 50) -> list[Event]:
-        """Return the newest events, newest first, at most `limit`."""
-        with self._at.reading() as tx:
-            return read_history(tx, self._at.session, max(1, limit))
-
-    def tree(self) -> list[Topic]:
-        """Return the forest: topics and their branches."""
-        with self._at.reading() as tx:
-            return read_tree(tx, self._at.session, self._at.branch)
 
     def picture(self, step: Step, jpeg: bytes) -> None:
         """Keep a picture of a step's page for a report; at most 60,000 bytes, and never in a view."""
@@ -550,9 +411,6 @@ class Session:
     def close(self) -> None:
         """Close the store. Closing twice is harmless."""
         self._at.store.close()
-
-    def _limit(self, tx: Reading, budget: int | None, model: str | None) -> Budget:
-        return Budget.of(self._at.budget(tx)) if budget is None else Budget.of(budget, model)
 
     def __enter__(self) -> Session:
         return self
