@@ -90,8 +90,8 @@ Selections = Sequence[Mapping[str, Any]]
 """Lines to extract as callers give them: `{"ref", "why"?, "todo"?, "facts"?}`."""
 
 
-def set_plan(tx: Writing, now: Handle, given: PlanGiven, by: By) -> Intent:
-    """Write the goal and the register; without a change nothing is committed.
+def set_plan(tx: Writing, now: Handle, given: PlanGiven, by: By, *, is_read: bool = True) -> Intent:
+    """Write the goal and the register; without a change nothing is committed. `is_read`: its author knew the log.
 
     Raises InputError: an unknown id, or a ref of nothing.
     """
@@ -100,7 +100,7 @@ def set_plan(tx: Writing, now: Handle, given: PlanGiven, by: By) -> Intent:
     before, tip = place.workspace.intent, place.state.tip
     if given.empty:
         return before
-    log, read = Sources(tx, place.session), find_end(tx, place.session, tip)
+    log, read = Sources(tx, place.session), find_end(tx, place.session, tip) if is_read else before.read
     change = resolve_plan(before, given, log, tip, find_next_constraint(tx, place.session), read)
     if change.empty:
         return before
