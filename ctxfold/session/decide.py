@@ -115,10 +115,11 @@ Selections = Sequence[Mapping[str, Any]]
 """Lines to extract as callers give them: `{"ref", "why"?, "todo"?, "facts"?, "constraints"?}`."""
 
 
-def set_plan(tx: Writing, now: Handle, given: PlanGiven, by: By) -> Intent:
+def set_plan(tx: Writing, now: Handle, given: PlanGiven, by: By, *, is_read: bool = True) -> Intent:
     """Write the goal and the register. Without a change nothing is committed, but how far a model has read.
 
-    Lines that were extracted for a goal go when it is revised. Raises InputError: an unknown id, or a ref of nothing.
+    `is_read`: its author knew the log. Lines that were extracted for a goal go when it is revised. Raises InputError:
+    an unknown id, or a ref of nothing.
     """
     goals = now.place(tx).workspace.goals
     set_goal(tx, now, given.goal, by.decider)
@@ -130,7 +131,7 @@ def set_plan(tx: Writing, now: Handle, given: PlanGiven, by: By) -> Intent:
         place = now.place(tx)
     if given.empty and by.decider != "model":
         return before
-    log, read = Sources(tx, place.session), find_end(tx, place.session, tip)
+    log, read = Sources(tx, place.session), find_end(tx, place.session, tip) if is_read else before.read
     change = resolve_plan(before, given, log, tip, find_next_constraint(tx, place.session), read)
     if change.empty and (by.decider != "model" or read == before.read):
         return before

@@ -29,6 +29,7 @@ from ctxfold.decisions.memory import (
     split_blocks,
 )
 from ctxfold.errors import FoldError, StaleDecision
+from ctxfold.log import place_of
 from ctxfold.log.lines import COMMANDS, UNSAID
 from ctxfold.session.handle import Handle
 from ctxfold.session.load import depth_of, put_tile, raw_steps, read_tile
@@ -224,16 +225,19 @@ def _fold_past(
 
 def _sign(tx: Reading, place: Branch, memory: Memory, as_of: int, by: By) -> KeptMemory:
     """A memory as it is kept, with marks behind the values that the log lacks, and behind rows that say what to do and
-    cite no message of the user.
+    cite neither a message of the user nor a standing rule (`c4`, or its file and line).
     """
     cited = {int(step) for step in _STEP.findall("\n".join((memory.wanted, memory.laid_down)))}
     said = {record.step for record in tx.log.records(place.session, sorted(cited)) if record.kind == "user"}
 
+    rules = [rule for rule in place.workspace.intent.binding if place_of(rule.ref) == (0, 0)]
+    sources = re.compile("|".join(rf"\b{re.escape(name)}\b" for rule in rules for name in (rule.id, rule.ref) if name))
+
+    def is_cited(row: str) -> bool:
+        return bool(said.intersection(map(int, _STEP.findall(row))) or (rules and sources.search(row)))
+
     def mark_rows(text: str) -> str:
-        return "\n".join(
-            row if not row.strip() or said.intersection(map(int, _STEP.findall(row))) else f"{row} {UNSAID}"
-            for row in text.splitlines()
-        )
+        return "\n".join(row if not row.strip() or is_cited(row) else f"{row} {UNSAID}" for row in text.splitlines())
 
     texts, marks, evidence = dict[str, str](), list[str](), read_evidence(tx, place, ())
     for name, text in memory:

@@ -133,7 +133,7 @@ def _keep_rules(tx: Writing, handle: Handle, file: str, rules: Mapping[str, str]
     gone = kept.keys() - {entry.text for entry in written}
     plan = [StatementWritten(id=kept[text].id, state="lifted") for text in sorted(gone)]
     plan += [entry for entry in written if entry.text not in kept]
-    set_plan(tx, handle, PlanGiven(None, (), plan, (), ""), By(reason=f"rules of {file}"))
+    set_plan(tx, handle, PlanGiven(None, (), plan, (), ""), By(reason=f"rules of {file}"), is_read=False)
 
 
 def _create_session(tx: Writing, name: str) -> SessionRow:

@@ -377,11 +377,9 @@ class Session(SessionReader):
             self._at.take_decision(put_refused(tx, place, what, replies), place.workspace)
 
     def hand_off(self, to: str) -> bool:
-        """Begin the session `to` with the memory of this one, for another host. Returns False if it has steps already.
+        """Begin the session `to` with the memory, goal and register of this one. Returns False if it has steps already.
 
-        This one's view, in half of the new session's budget, is recorded as a host's summary is and becomes the memory.
-        Open items, constraints and decisions are copied, each with its source, `paris-trip s14.1`; so is the goal, if
-        the session has none.
+        The store is this one's; a store in memory holds one session alone.
         """
         with Session.open(to, store=self._at.store.address) as new:
             return hand_off(self, new)

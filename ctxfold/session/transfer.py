@@ -128,7 +128,12 @@ def _info(tx: Reading, name: str) -> SessionInfo:
 
 
 def hand_off(old: Session, new: Session) -> bool:
-    """Begin a session with the memory of another; see `Session.hand_off`."""
+    """Begin a new session with the memory of an old one, for another host. Returns False if it has steps already.
+
+    The old view, in half of the new session's budget, is recorded as a host's summary is and becomes the memory. Open
+    items, constraints and decisions are copied, each with its source, `paris-trip s14.1`; the goal too, if the new
+    session has none.
+    """
     if new.tip:
         return False
     view, intent = old.view(new.budget // 2, fill=True), old.intent

@@ -168,7 +168,7 @@ def _format_hit(session: Session | None, hit: Hit, query: str, room: int) -> str
         whole = session.recall(record).text
         place = whole.find(query)
         if place >= 0:
-            ref, text, start = f"{record} at character {place}", whole, max(0, place - room // 2)
+            ref, text, start = ref.replace(hit.ref, f"{record} at character {place}"), whole, max(0, place - room // 2)
     excerpt = f"{'…' if start else ''}{text[start : start + room]}{'…' if start + room < len(text) else ''}"
     return " · ".join(filter(None, (ref, hit.title, shorten(hit.page or hit.call, _PAGE), join_lines(excerpt))))
 

@@ -263,8 +263,10 @@ def test_a_session_begins_with_the_standing_rules_of_a_file_as_constraints_with_
     monkeypatch.setenv("CTXFOLD_RULES", str(file))
     with Session.open("trip", store=str(database), create=False) as session:  # who only looks changes nothing
         assert len(session.intent.binding) == 5
+        session.record_turn("I go on the 7th.")
     with Session.open("trip", store=str(database)) as session:
         assert [each.text for each in session.intent.binding] == ["Ask first.", "Use blanks."]
+        assert session.intent.read == (0, 0)  # a planner has still to read what the user said
         assert "c6 Use blanks. (s1.md:2)" in session.view().text
         assert ctxfold.verify_session("trip", str(database)) == len(session.history())
     file.write_bytes(b"\xff")
