@@ -272,10 +272,7 @@ class Intent:
 
 @dataclass(frozen=True, slots=True)
 class IntentChange:
-    """The decision of a plan: new and changed values, whole.
-
-    `told`: the new summary; None keeps the one there is. `order`: the ids of all items, where the plan changes it.
-    """
+    """The decision of a plan: new and changed values, whole; None as `told` keeps the summary; `order`: a new one, by id."""
 
     items: tuple[Item, ...] = ()
     constraints: tuple[Constraint, ...] = ()

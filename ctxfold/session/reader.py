@@ -28,11 +28,7 @@ _HITS = 100  # the most hits of one search
 class SessionReader:
     """Reads a session. `Session` adds what records and decides; budgets, branches and errors are as it says."""
 
-    def __init__(self, name: str, handle: Handle, created: bool) -> None:
-        self.name: str = name
-        self.created = created
-        self.settings = handle.settings
-        self._at = handle
+    _at: Handle
 
     @property
     def goal(self) -> str:

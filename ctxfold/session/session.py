@@ -19,7 +19,7 @@ from ctxfold.session import decide, record
 from ctxfold.session.branches import Move, Wish
 from ctxfold.session.commits import restore_version, void_decision
 from ctxfold.session.decide import RefactorWanted, Selections
-from ctxfold.session.handle import check, check_methods
+from ctxfold.session.handle import Handle, check, check_methods
 from ctxfold.session.memory import condense_steps, consolidate, fold_steps, put_memory
 from ctxfold.session.open import check_path, check_utf8, forget_pictures, keep_picture, open_handle
 from ctxfold.session.reader import SessionReader
@@ -51,6 +51,12 @@ class Session(SessionReader):
     session's own. `by` says who decided, and why. Every method may raise UnknownSession (the session was deleted),
     InputError (an argument of a wrong type), RefError (not an address) and BudgetError (a budget below the least).
     """
+
+    def __init__(self, name: str, handle: Handle, created: bool) -> None:
+        self.name: str = name
+        self.created = created
+        self.settings = handle.settings
+        self._at = handle
 
     @classmethod
     def open(
