@@ -272,7 +272,7 @@ class Intent:
 
 @dataclass(frozen=True, slots=True)
 class IntentChange:
-    """The decision of a plan: new and changed values, whole; None as `told` keeps the summary; `order`: a new one, by id."""
+    """The decision of a plan: new and changed values, whole. No `told` keeps the summary; `order` lists all ids."""
 
     items: tuple[Item, ...] = ()
     constraints: tuple[Constraint, ...] = ()
