@@ -8,21 +8,13 @@ from functools import lru_cache
 from typing import Any, NoReturn
 
 from pydantic import BaseModel, ValidationError
-from pydantic.json_schema import GenerateJsonSchema
 
 from ctxfold.errors import InputError
 
 
-class _UntitledSchema(GenerateJsonSchema):
-    """Gives fields no titles: a title repeats the name."""
-
-    def field_title_should_be_set(self, schema: object) -> bool:  # noqa: ARG002 - pydantic's signature
-        return False
-
-
 def schema_of(model: type[BaseModel]) -> dict[str, Any]:
     """The schema of a model, without titles, defaults and docstrings: its fields say as much, in fewer tokens."""
-    schema: dict[str, Any] = _drop_noise(model.model_json_schema(schema_generator=_UntitledSchema))
+    schema: dict[str, Any] = _drop_noise(model.model_json_schema())
     return schema
 
 
