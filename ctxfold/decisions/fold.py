@@ -116,10 +116,6 @@ def find_memory(blocks: Iterable[Block]) -> KeptMemory | None:
     return next(kept, None)
 
 
-TRAIL = 0.1
-"""The most of the older steps' room for the trail of changed files and records."""
-
-
 def write_tile(
     workspace: Workspace, blocks: Sequence[Block], number: int, summary: str, origin: Origin, given: SubTask = _UNTOLD
 ) -> Tile:

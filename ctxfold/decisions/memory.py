@@ -14,7 +14,6 @@ from pydantic import ValidationError
 
 from ctxfold.config import FoldSettings
 from ctxfold.decisions.fold import (
-    TRAIL,
     KeptMemory,
     assign_steps,
     find_memory,
@@ -38,7 +37,7 @@ from ctxfold.view.fit import (
     write_account,
     write_memory,
 )
-from ctxfold.view.trail import changes_of, drop_repeats, write_trail
+from ctxfold.view.trail import drop_repeats
 from ctxfold.workspace import Block, Item, Memory, MemoryParts, Origin, RawStep, Tile, Workspace
 
 _LEAST = 4
@@ -63,6 +62,8 @@ that, so that lines and memory take 38% of the view; in a tiny view the raw reco
 """
 _WORDS = 0.12
 """The share of a budget that the user's words and lines get beside a memory, however long it is."""
+_CLOSED = 0.1
+"""The most of the older steps' room for the lines of closed items."""
 _ITEM = 24
 """o200k tokens of an item's text in the line that is left of its steps."""
 _OVER = 1.25
@@ -213,10 +214,9 @@ def make_past(
     later = [block for block in opened if isinstance(block, Tile) and block.last > as_of]
     summary = _join_summaries(later, room // 2, query)
     text = write_memory(batch.steps, as_of, written.memory, summary) if written else summary
-    changed = write_trail(changes_of(batch.blocks), batch.steps, int(TRAIL * room), text)
     owners = assign_steps(opened, items)
     closed = {item.id: [step for step in owners if owners[step] == item.id] for item in items if item.state != "open"}
-    rows = [*([changed] if changed else []), *_write_closed(items, closed, later, as_of, int(TRAIL * room))]
+    rows = list(_write_closed(items, closed, later, as_of, int(_CLOSED * room)))
     left = max(room - count(text) - sum(row.tokens for row in rows), int(_WORDS * budget) if written else 0)
     ended = set(chain(*closed.values()))
     blocks = [replace(_drop_prose(show(block), as_of), closed=ended.issuperset(block.steps)) for block in opened]

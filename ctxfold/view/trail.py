@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import posixpath
 import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ctxfold.log import spans
-from ctxfold.log.lines import Line, line
+from ctxfold.log.lines import Line
 from ctxfold.select.pieces import cells_of, shape_of
 from ctxfold.select.score import is_id
 from ctxfold.text.words import changed_lines
-from ctxfold.tokens import count
 from ctxfold.workspace import Block, Change, RawStep
 
 _PATCHED = re.compile(r"^(?:\*\*\* \w+ File: |\+\+\+ (?:b/)?)(\S.*)$", re.M)
@@ -45,27 +42,6 @@ def changes_of(blocks: Sequence[Block]) -> tuple[Change, ...]:
     return tuple(
         Change(name, steps if len(steps) <= _STEPS else (steps[0], *steps[-_STEPS:])) for name, steps in newest
     )
-
-
-def write_trail(changes: Sequence[Change], steps: Sequence[int], room: int, shown: str = "") -> Line | None:
-    """A line that names the changes, without the oldest ones if they cost more than the room; None if nothing is left.
-
-    Changes that `shown`, the text next to it, names already are left out.
-    """
-    left = [each for each in changes if each.name not in shown and posixpath.basename(each.name) not in shown]
-    while left:
-        folder = _find_folder([each.name for each in left])
-        names = "; ".join(f"{each.name.removeprefix(folder)} {_write_steps(each.steps)}" for each in left)
-        more = "… " if len(left) < len(changes) and not shown else ""
-        text = f"[{spans(steps)} changed{f' in {folder}' if folder else ''}: {more}{names}]"
-        if count(text) + 1 <= room:
-            return line("stub", spans(steps), text)
-        left = left[1:]
-    return None
-
-
-def _write_steps(steps: Sequence[int]) -> str:
-    return spans(steps) if len(steps) <= _STEPS else f"s{steps[0]} … {spans(steps[-_STEPS:])}"
 
 
 def _find_changes(step: RawStep, writing: frozenset[str]) -> list[Change]:
@@ -102,14 +78,6 @@ def _brings_text(lines: Sequence[Line], at: int) -> bool:
 
 def _tool_of(call: Line) -> str:
     return call.text[: call.cuts[0]] if call.cuts else call.text
-
-
-def _find_folder(names: Sequence[str]) -> str:
-    """The folder that holds all of several absolute paths, with its slash; empty if they share none."""
-    if len(names) < 2 or not all(name.startswith("/") for name in names):
-        return ""
-    common = posixpath.commonpath([posixpath.dirname(name) for name in names])
-    return f"{common}/" if common.strip("/") else ""
 
 
 def drop_repeats(blocks: Sequence[Block]) -> tuple[Block, ...]:

@@ -8,6 +8,7 @@ import pytest
 import ctxfold
 from ctxfold import Session
 from ctxfold.tokens import count
+from ctxfold.workspace import Tile
 from tests.support.sessions import (
     WIDE,
     add_json,
@@ -231,9 +232,10 @@ def test_a_fold_does_not_take_a_call_that_was_never_answered_for_done(session: S
     add_steps(session, 12, first=2)
     session.consolidate(1_500)
     view = session.view(1_500).text
-    assert "changed" not in view
+    assert not any(block.changed for block in session.workspace.blocks if isinstance(block, Tile))
     assert "edit(" not in view or NOT_YET in view
     session.record_step("Mend it.", [{"name": "edit", "args": edit, "id": "e"}], [{"id": "e", "text": "ok"}])
     add_steps(session, 12, first=15)
     session.consolidate(1_500)
-    assert "changed: /srv/table.py s14]" in session.view(1_500).text
+    (tile,) = (block for block in session.workspace.blocks if isinstance(block, Tile))
+    assert [(each.name, each.steps) for each in tile.changed] == [("/srv/table.py", (14,))]
