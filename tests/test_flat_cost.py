@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from ctxfold import Session
-from tests.support.sessions import add_step, add_steps
+from tests.support.sessions import add_call, add_step, add_steps
 
 _EVERY = 20
 """Instructions between two ticks of the count."""
@@ -54,8 +54,7 @@ def work(monkeypatch: pytest.MonkeyPatch) -> Work:
 def test_an_object_that_every_step_returns_anew_costs_late_what_it_cost_early(work: Work) -> None:
     def polled(session: Session, n: int) -> int:
         job = {"id": "job-1", "state": "running", "done": n, "of": 1_000, "name": f"a job that takes long {n}"}
-        call = {"name": "poll", "args": {"job": "job-1"}, "id": "c"}
-        return session.record_step(calls=[call], results=[{"id": "c", "text": json.dumps(job)}]).step
+        return add_call(session, "poll", {"job": "job-1"}, json.dumps(job))
 
     with Session.open("polling", goal="See it through", store=":memory:") as session:
         for n in range(10):

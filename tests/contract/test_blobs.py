@@ -12,7 +12,7 @@ import pytest
 from ctxfold import Session, export_session
 from ctxfold.log.lines import blobs
 from ctxfold.tokens import count
-from tests.support.sessions import WIDE, add_result
+from tests.support.sessions import WIDE, add_call, add_result
 
 
 def _picture(seed: int, size: int = 60_000) -> str:
@@ -49,8 +49,7 @@ def test_another_picture_does_not_read_like_the_first(session: Session) -> None:
 
 
 def test_an_argument_of_bytes_takes_a_line_too(session: Session) -> None:
-    call = {"name": "upload", "args": {"name": "a.png", "data": _picture(4)}, "id": "c"}
-    session.record_step("I upload it.", calls=[call], results=[{"id": "c", "text": "ok"}])
+    add_call(session, "upload", {"name": "a.png", "data": _picture(4)}, "ok", "I upload it.")
     assert count(session.view(WIDE).text) < 200
 
 

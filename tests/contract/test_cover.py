@@ -9,6 +9,7 @@ from ctxfold.errors import BudgetError, FoldError
 from ctxfold.tokens import MIN_BUDGET, count
 from tests.support.sessions import (
     WIDE,
+    add_call,
     add_result,
     add_step,
     add_steps,
@@ -138,9 +139,7 @@ def test_consolidation_above_the_high_water_mark_works_down_to_low_water(session
 def test_consolidation_leaves_a_step_that_still_waits_for_its_answer(session: Session) -> None:
     """It takes steps whose calls have answers or are followed by a later assistant step; a user's word is not that."""
     fill(session, int(BUDGET * 0.9))
-    waiting = session.record_step(
-        explanation="Asked the slow desk.", calls=[{"name": "slow", "args": {}, "id": "w"}], results=[]
-    ).step
+    waiting = add_call(session, "slow", said="Asked the slow desk.")
     session.record_turn(user="Is it there yet?")
     tiles = session.consolidate(BUDGET)
     assert tiles

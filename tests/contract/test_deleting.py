@@ -16,6 +16,7 @@ from ctxfold.store import sqlite
 from ctxfold.workspace import By
 from tests.support.sessions import (
     WIDE,
+    add_call,
     add_json,
     add_result,
     add_step,
@@ -130,11 +131,7 @@ def test_a_redaction_does_not_come_back_through_a_handle_on_another_branch(datab
     words = f"my password is {SECRET}"
     with Session.open("trip", store=store) as one, Session.open("trip", store=store) as two:
         one.record_turn(words)
-        one.record_step(
-            "look",
-            calls=[{"name": "look", "args": {}, "id": "c"}],
-            results=[{"id": "c", "text": json.dumps({"token": SECRET, "left": 3})}],
-        )
+        add_call(one, "look", None, json.dumps({"token": SECRET, "left": 3}), "look")
         two.branch("create", to="other")
         add_step(two, 2)
         two.refactor("noise_filter", dry_run=True)

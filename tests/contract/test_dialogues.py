@@ -7,6 +7,7 @@ import pytest
 
 from ctxfold import Session
 from ctxfold.text.values import entities
+from tests.support.sessions import add_call
 
 TURNS = 25
 BUDGET = 2_000
@@ -60,9 +61,7 @@ def test_nearly_every_value_of_the_user_stays_in_view_for_25_turns(
         wanted += [span.of(turn) for span in entities(turn)]
         if chance.random() < 0.6:
             rows = [{"id": f"X{n}{k}", "price": chance.randint(1, 999), "name": f"thing {k}"} for k in range(60)]
-            session.record_step(
-                calls=[{"name": "search", "args": {"n": n}, "id": "c"}], results=[{"id": "c", "text": json.dumps(rows)}]
-            )
+            add_call(session, "search", {"n": n}, json.dumps(rows))
             session.extract(need=turn, budget=200)
         session.record_reply("Here is what I have so far. " + "Nothing more to say about it. " * 8)
         session.consolidate(BUDGET)

@@ -16,7 +16,7 @@ import ctxfold
 from ctxfold import Session
 from ctxfold.errors import CorruptStore, ImportFault
 from ctxfold.workspace import By
-from tests.support.sessions import add_steps, copy_session, settled
+from tests.support.sessions import add_call, add_steps, copy_session, settled
 
 PAIR = "\ud83d\ude00"
 """Two characters, each half a pair: together they are no emoji."""
@@ -280,10 +280,7 @@ def test_two_halves_of_a_pair_stay_two(tmp_path: Path) -> None:
     store = str(tmp_path / "one.db")
     with Session.open("trip", goal=f"Plan {PAIR}", store=store) as session:
         session.record_turn(f"Find {PAIR}")
-        session.record_step(
-            calls=[{"name": "look", "args": {"for": PAIR}, "id": "c"}],
-            results=[{"id": "c", "text": json.dumps({"found": PAIR}, ensure_ascii=False)}],
-        )
+        add_call(session, "look", {"for": PAIR}, json.dumps({"found": PAIR}, ensure_ascii=False))
         add_steps(session, 3, first=2)
         session.fold(f"Found {PAIR}", 2, 3, by=By("host", f"because {PAIR}"))
         session.plan(summary=f"After {PAIR}", todo=[f"Book {PAIR}"], by=By("host", f"for {PAIR}"))

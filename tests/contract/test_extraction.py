@@ -8,7 +8,7 @@ import pytest
 
 from ctxfold import Session
 from ctxfold.errors import InputError
-from tests.support.sessions import add_json, add_result, add_steps, events, one_line, settled
+from tests.support.sessions import add_call, add_json, add_result, add_steps, events, one_line, settled
 
 FLIGHTS = {
     "flights": [
@@ -36,10 +36,7 @@ def chosen(session: Session, *refs: str, budget: int = 400) -> list[str]:
 
 
 def test_the_assistants_own_calls_can_be_extracted(session: Session) -> None:
-    session.record_step(
-        calls=[{"name": "edit", "args": {"file": "a.py", "new": "x = 41"}, "id": "c"}],
-        results=[{"id": "c", "text": "ok"}],
-    )
+    add_call(session, "edit", {"file": "a.py", "new": "x = 41"}, "ok")
     made = session.extract(selections=[{"ref": "s1.1", "facts": ["x = 41"]}])
     assert made.extracts[0].facts == ("x = 41",)
     assert not made.extracts[0].untrusted

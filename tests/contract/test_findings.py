@@ -12,12 +12,8 @@ def read_pages(session: Session, pages: int, budget: int = 4_000) -> None:
     session.record_turn(user="Which page has the best price?")
     for n in range(pages):
         page = "\n".join(f"Row {i} of page {n} says nothing of any price" for i in range(60))
-        session.record_step(
-            f"Reading page {n}.",
-            [{"name": "get", "args": {"page": n}, "id": "c"}],
-            [{"id": "c", "text": page, "origin": "page"}],
-            found=f"Page {n} sells it at {n * 7}.50 EUR.",
-        )
+        call, result = {"name": "get", "args": {"page": n}, "id": "c"}, {"id": "c", "text": page, "origin": "page"}
+        session.record_step(f"Reading page {n}.", [call], [result], found=f"Page {n} sells it at {n * 7}.50 EUR.")
         session.consolidate(budget)
 
 

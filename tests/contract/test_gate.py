@@ -12,14 +12,14 @@ from ctxfold import Session
 from ctxfold.errors import FoldError
 from ctxfold.session.transfer import export_session
 from ctxfold.workspace import By, Decider
+from tests.support.sessions import add_call
 
 
 def look_up(session: Session, flights: int) -> None:
     session.record_turn(user="Any flight on 24 May?")
     for n in range(flights):
         found = [{"flight": f"HAT{n}{k}7", "price": 100 + 11 * n + k, "seats": 3 + k} for k in range(9)]
-        call = {"name": "search", "args": {"day": f"2024-05-{20 + n}"}, "id": "c"}
-        session.record_step("", [call], [{"id": "c", "text": json.dumps(found)}])
+        add_call(session, "search", {"day": f"2024-05-{20 + n}"}, json.dumps(found))
 
 
 @pytest.mark.parametrize("decider", ["host", "model"])
@@ -53,8 +53,7 @@ def test_an_invented_value_stays_marked_in_the_next_summary_and_a_true_one_loses
 
 def test_a_summary_may_use_the_reading_form_of_a_page(session: Session) -> None:
     session.record_turn(user="What does it cost?")
-    page = {"id": "look", "text": "- cell: x\n" * 400, "origin": "page", "shown": "Price: 1,245.00 EUR\n" * 40}
-    step = session.record_step("", [{"name": "look", "args": {}, "id": "look"}], [page])
+    step = add_call(session, "look", None, "- cell: x\n" * 400, origin="page", shown="Price: 1,245.00 EUR\n" * 40)
     assert session.fold("The price is 1245 EUR.", step, step).marks == ()
 
 

@@ -10,15 +10,17 @@ from ctxfold.errors import InputError, UndoError
 from ctxfold.session.commits import EventKind
 from ctxfold.tokens import MIN_BUDGET, count
 from ctxfold.workspace import By
-from tests.support.sessions import WIDE, add_result, add_steps, copy_session, database_bytes, events, one_line, settled
-
-
-def done(session: Session, name: str, args: dict[str, object], text: str) -> int:
-    """Record one call and its result."""
-    return session.record_step(
-        calls=[{"name": name, "args": args, "id": "c1"}], results=[{"id": "c1", "text": text}]
-    ).step
-
+from tests.support.sessions import (
+    WIDE,
+    add_call,
+    add_result,
+    add_steps,
+    copy_session,
+    database_bytes,
+    events,
+    one_line,
+    settled,
+)
 
 ENGLISH = ["Find a flight to Lyon on May 12 for at most 400 EUR.", "Actually, make it 450 EUR.", "Cancel the hotel."]
 CHINESE = ["帮我订一张5月12日去里昂的机票，预算不超过3000元。", "酒店不用订了，我住朋友家。"]
@@ -27,7 +29,7 @@ CHINESE = ["帮我订一张5月12日去里昂的机票，预算不超过3000元�
 def test_words_alone_write_nothing(session: Session) -> None:
     for words in (*ENGLISH, *CHINESE):
         session.record_turn(user=words)
-        done(session, "book_flight", {"to": "Lyon"}, '{"status": "confirmed"}')
+        add_call(session, "book_flight", {"to": "Lyon"}, '{"status": "confirmed"}')
         before, log = settled(session), len(events(session))
         assert session.plan() is session.intent or session.plan() == session.intent
         assert session.intent.empty
@@ -184,7 +186,7 @@ def test_plans_replay_export_and_import(tmp_path: Path) -> None:
     with Session.open("trip", store=store) as session:
         session.record_turn(user=ENGLISH[0])
         session.plan(todo=ENGLISH, constraints=ENGLISH, decisions=ENGLISH)
-        done(session, "search_flights", {"to": "Lyon"}, '{"flights": [{"id": "AF12", "price": 380}]}')
+        add_call(session, "search_flights", {"to": "Lyon"}, '{"flights": [{"id": "AF12", "price": 380}]}')
         session.plan(todo=["Pack"])
         session.extract(need="flights to Lyon")
         session.undo()
@@ -230,7 +232,7 @@ def test_redaction_reaches_the_register_and_the_extracts(database: Path, what: s
     with Session.open("trip", store=str(database)) as session:
         session.record_turn(user="Book the Rivoli for 180 EUR.")
         session.plan(todo=["Book the Rivoli"], constraints=["the Rivoli for 180 EUR"], decisions=["the Rivoli"])
-        done(session, "search", {"q": "inn"}, "The Rivoli has rooms.\nSo has the Palais.")
+        add_call(session, "search", {"q": "inn"}, "The Rivoli has rooms.\nSo has the Palais.")
         session.extract(selections=[{"ref": "s1.3:1-2", "why": "The Rivoli"}])
         session.plan(summary="They want the Rivoli.", todo=["Ask the Rivoli for a view"])
         session.redact("s1.3")

@@ -14,6 +14,7 @@ from ctxfold import FoldSettings, Session
 from ctxfold.errors import InputError
 from ctxfold.tokens import count
 from ctxfold.workspace import RawStep
+from tests.support.sessions import add_call
 
 ADVERSE: dict[str, Callable[[], str]] = {
     "one long line": lambda: "x" * 1_000_000,
@@ -38,8 +39,7 @@ def dialogue(session: Session, turns: int, budget: int) -> list[int]:
     chance = random.Random(5)
     for n in range(turns):
         session.record_turn(user=f"Please look at order W-{1000 + n}: it should have come on day {n}.")
-        call = {"name": "get_order", "args": {"order_id": f"W-{1000 + n}"}, "id": "c"}
-        session.record_step(explanation="", calls=[call], results=[{"id": "c", "text": order(n)}])
+        add_call(session, "get_order", {"order_id": f"W-{1000 + n}"}, order(n))
         session.record_reply(f"Order W-{1000 + n} is open. " + "I would wait for it. " * chance.randrange(1, 12))
         session.consolidate(budget)
         sizes.append(session.view(budget).tokens)
@@ -80,11 +80,9 @@ def test_no_text_makes_a_view_larger_than_its_budget(
         case "reply":
             session.record_reply(text)
         case "result":
-            call = {"name": "get", "args": {}, "id": "c"}
-            session.record_step("", calls=[call], results=[{"id": "c", "text": text}])
+            add_call(session, "get", None, text)
         case _:
-            call = {"name": "put", "args": {"text": text}, "id": "c"}
-            session.record_step("", calls=[call], results=[{"id": "c", "text": "ok"}])
+            add_call(session, "put", {"text": text}, "ok")
     session.consolidate(budget)
     view = session.view(budget)
     assert count(view.text) <= budget
@@ -97,8 +95,7 @@ def test_a_large_result_leaves_what_was_folded_before_it_in_the_view(tmp_path: P
     with Session.open("large", store=store) as session:
         for n, found in enumerate(("SUP-2281 merged it", "tx_7731 was rolled back")):
             session.record_turn(user=f"What is in log {n}?")
-            call = {"name": "read", "args": {"path": f"/log/{n}"}, "id": "c"}
-            session.record_step("", calls=[call], results=[{"id": "c", "text": log[: 20_000 * (n + 1)]}])
+            add_call(session, "read", {"path": f"/log/{n}"}, log[: 20_000 * (n + 1)])
             session.record_reply(f"In log {n}, {found}.")
             session.consolidate(2_000)
         session.record_step("", calls=[{"name": "read", "args": {}, "id": "c"}], results=[{"id": "c", "text": log}])

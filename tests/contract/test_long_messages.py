@@ -7,6 +7,7 @@ import pytest
 from ctxfold import Session
 from ctxfold.tokens import count
 from tests.ctxfold.text.hostile import LONG, NAMES, within
+from tests.support.sessions import add_call
 
 LISTS = {
     "English": lambda n: f"Item {n}: move the blue crate to shelf {n % 13} and note who signed for it.\n",
@@ -38,8 +39,7 @@ def test_steps_stand_beside_a_pasted_document(session: Session, one: Callable[[i
     if planned:
         session.plan(todo=["Read it"])
     for n in range(30):
-        call = {"name": "look", "args": {"n": n}, "id": "c"}
-        session.record_step(f"Crate {n}.", calls=[call], results=[{"id": "c", "text": f"crate-{n:03d} is in place\n"}])
+        add_call(session, "look", {"n": n}, f"crate-{n:03d} is in place\n", f"Crate {n}.")
     shown = session.view(4_000).text
     assert 3_000 <= count(shown) <= 4_000
     assert one(0).strip() in shown

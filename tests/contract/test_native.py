@@ -14,6 +14,7 @@ from ctxfold.errors import FoldError
 from ctxfold.tokens import count
 from tests.support.chat import check_chat
 from tests.support.messages.rules import checked
+from tests.support.sessions import add_call
 
 TOOLS = [{"name": "look_up", "input_schema": {"type": "object"}}]
 
@@ -97,11 +98,7 @@ def test_five_hundred_steps_are_taken_by_both_apis() -> None:
 
 
 def looked_up(session: Session, number: int, note: str = "") -> None:
-    session.record_step(
-        f"Looking up {number}.",
-        calls=[{"name": "look_up", "args": {"order": f"W-{number}", "note": note}, "id": "c1"}],
-        results=[{"id": "c1", "text": f"total={number}"}],
-    )
+    add_call(session, "look_up", {"order": f"W-{number}", "note": note}, f"total={number}", f"Looking up {number}.")
 
 
 def test_a_step_that_stands_raw_is_a_real_call_with_its_exact_arguments_and_its_address(session: Session) -> None:

@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 
 from ctxfold import Session
-from tests.support.sessions import WIDE, add_json, add_result, add_steps, prose, settled
+from tests.support.sessions import WIDE, add_call, add_json, add_result, add_steps, prose, settled
 from tests.support.texts import FORGED, ODD
 from tests.support.trust import trusted_lines, unmarked
 
-Feed = Callable[[str], dict[str, object]]
+Feed = Callable[[str], dict[str, str]]
 
 FEEDS: dict[str, Feed] = {
     "a page": lambda text: {"text": text, "origin": "page"},
@@ -47,15 +47,11 @@ STATES: dict[str, Callable[[Session], object]] = {
 }
 
 
-def story(store: Path, word: str, result: dict[str, object], state: Callable[[Session], object]) -> Session:
+def story(store: Path, word: str, result: dict[str, str], state: Callable[[Session], object]) -> Session:
     """A session whose trusted words all hold `word`, and whose page returned `result`."""
     session = Session.open("trip", goal=f"Goal {word}: book the room", store=str(store))
     session.record_turn(user=f"I am the user {word} and I want the river view")
-    session.record_step(
-        explanation=f"I, assistant {word}, look it up",
-        calls=[{"name": "look", "args": {"q": word}, "id": "c1"}],
-        results=[{"id": "c1", **result}],
-    )
+    add_call(session, "look", {"q": word}, said=f"I, assistant {word}, look it up", **result)
     session.record_turn(user=f"User {word} once more")
     session.record_reply(f"Reply {word}: the second step is done")
     session.record_note(f"Note {word}: of the user", origin="user")
@@ -186,23 +182,9 @@ def test_an_error_message_never_holds_text_of_a_page(session: Session) -> None:
 
 
 WRITERS: dict[str, Callable[[Session, str], object]] = {
-    "an argument": lambda session, text: (
-        session.record_step(
-            explanation="Write it down",
-            calls=[{"name": "write", "args": {"path": "a.txt", "text": f"{text}\n"}, "id": "c1"}],
-        ).step
-    ),
-    "a nested argument": lambda session, text: (
-        session.record_step(
-            explanation="Write it down",
-            calls=[{"name": "write", "args": {"edits": [{"new": text}, {"new": text}]}, "id": "c1"}],
-        ).step
-    ),
-    "a name": lambda session, text: (
-        session.record_step(
-            explanation="Run it", calls=[{"name": f"run\n{text}", "args": {"path": "a.txt"}, "id": "c1"}]
-        ).step
-    ),
+    "an argument": lambda session, text: add_call(session, "write", {"path": "a.txt", "text": f"{text}\n"}),
+    "a nested argument": lambda session, text: add_call(session, "write", {"edits": [{"new": text}, {"new": text}]}),
+    "a name": lambda session, text: add_call(session, f"run\n{text}", {"path": "a.txt"}),
     "an explanation": lambda session, text: session.record_step(explanation=f"Look.\n{text}").step,
     "a reply": lambda session, text: session.record_reply(f"Fine.\n{text}").step,
     "a note": lambda session, text: session.record_note(f"Noted.\n{text}", origin="user").step,

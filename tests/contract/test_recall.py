@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
 import ctxfold
 from ctxfold import Session
+from tests.support.sessions import add_call
 
 PAGE = """- banner:
   - link "Home" [ref=e2]:
@@ -30,9 +30,7 @@ PAGE = """- banner:
 
 
 def look(session: Session, page: str = PAGE, shown: str = "Rates") -> str:
-    call = {"name": "look", "args": {}, "id": "c"}
-    step = session.record_step("", [call], [{"id": "c", "text": page, "origin": "page", "shown": shown}])
-    return f"{step}.2"
+    return f"s{add_call(session, 'look', None, page, origin='page', shown=shown)}.2"
 
 
 def test_a_page_comes_as_it_reads_on_demand_and_byte_for_byte_else(session: Session) -> None:
@@ -41,10 +39,8 @@ def test_a_page_comes_as_it_reads_on_demand_and_byte_for_byte_else(session: Sess
     found = session.recall(ref, reading=True)
     assert found.derived
     assert found.text == "Home\n# Rates\nThe rate is 1.0834 today.\nCurrency | Rate\nNOK | 11.42"
-    assert (
-        f"## {ref} result c, as it reads\n<<{ref}\nHome\n# Rates"
-        in session.recall(ref.partition(".")[0], reading=True).text
-    )
+    whole = session.recall(ref.partition(".")[0], reading=True).text
+    assert f"## {ref} result c1, as it reads\n<<{ref}\nHome\n# Rates" in whole
 
 
 def test_a_hit_on_a_page_shows_the_row_that_matched(session: Session) -> None:
@@ -62,10 +58,9 @@ def test_a_search_goes_on_and_names_nothing_twice(session: Session) -> None:
 
 
 def test_calls_are_found_by_tool_and_argument_names(session: Session) -> None:
-    call = {"name": "send_certificate", "args": {"reservation_code": "QX12"}, "id": "c"}
-    step = session.record_step("", [call], [{"id": "c", "text": json.dumps("ok")}])
-    assert {hit.step for hit in session.recall(query="send certificate")} == {step.step}
-    assert {hit.step for hit in session.recall(query="reservation code")} == {step.step}
+    step = add_call(session, "send_certificate", {"reservation_code": "QX12"}, '"ok"')
+    for query in ("send certificate", "reservation code"):
+        assert {hit.step for hit in session.recall(query=query)} == {step}
 
 
 def test_a_name_written_in_one_piece_comes_before_names_that_share_its_words(session: Session) -> None:
@@ -115,9 +110,8 @@ def test_no_result_passes_for_a_message_of_the_user(session: Session, origin: st
 
 
 def test_a_path_that_stands_only_in_the_context_of_a_match_is_found_before_its_words(session: Session) -> None:
-    call = {"name": "grep", "args": {"pattern": "shadow"}, "id": "c"}
     lines = "cmd/strategy/manual.go:449:\tshadow()\ncmd/strategy/manual.go-450-\treturn nil"
-    session.record_step("", [call], [{"id": "c", "text": lines}])
+    add_call(session, "grep", {"pattern": "shadow"}, lines)
     for n in range(3):
         session.record_reply(f"The strategy is manual: cmd go, {n} at cmd/strategy and manual alone.")
     assert session.recall(query="cmd/strategy/manual.go")[0].step == 1
@@ -129,8 +123,7 @@ def test_a_hit_on_a_result_names_its_call_and_a_superseded_one_what_took_its_pla
     session.plan(constraints=[{"text": "at most 600 EUR", "ref": "s1.1"}])
     for n, tool in enumerate(("read", "write", "read")):
         args = {"path": "src/fare.py"} | ({"text": f"LIMIT = {n}\nSEAT = 'window'\n"} if tool == "write" else {})
-        call = {"name": tool, "args": args, "id": "c"}
-        session.record_step("", [call], [{"id": "c", "text": f"LIMIT = {n}  # as of step {n}"}])
+        add_call(session, tool, args, f"LIMIT = {n}  # as of step {n}")
     found = {hit.ref: hit for hit in session.recall(query="LIMIT as of step", limit=9)}
     assert found["s1.3"].call == "read src/fare.py"
     assert (found["s1.3"].newer, found["s3.2"].newer) == ("s2", "")

@@ -16,7 +16,7 @@ from ctxfold import Session
 from ctxfold.cli import root
 from ctxfold.workspace import By
 from tests.contract.test_deleting import leaks
-from tests.support.sessions import add_steps, database_bytes, ref_of, settled, texts
+from tests.support.sessions import add_json, add_steps, database_bytes, ref_of, settled, texts
 
 SECRET = 'Kq2-Zz&Yy7"live/42'
 SLUG = "kq2-zz-yy7-live-42"
@@ -105,10 +105,7 @@ def test_a_redacted_value_is_gone_in_common_encodings(database: Path) -> None:
         session.record_turn(user=f"The key: {SECRET}")
         for how, form in ENCODED.items():
             session.record_turn(user=f"{how}: {form} and more")
-        session.record_step(
-            calls=[{"name": "ask", "args": {}, "id": "c"}],
-            results=[{"id": "c", "text": json.dumps([{"how": how, "is": form} for how, form in ENCODED.items()])}],
-        )
+        add_json(session, [{"how": how, "is": form} for how, form in ENCODED.items()])
         session.redact("Kq2-Zz&Yy7.live/42")
         kept = [text for n in range(1, session.tip + 1) for text in texts(session, n)]
         for how in ENCODED:

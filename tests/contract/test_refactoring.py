@@ -171,13 +171,8 @@ def test_refactorings_are_bounded_in_depth_and_number(session: Session) -> None:
     clean(session)
     said = []
     for at in range(40):
-        called(
-            session,
-            "get_order",
-            {"order_id": "W-2001"},
-            json.dumps({"order_id": "W-2001", "seen": f"look-{at}"}),
-            "x " * 60,
-        )
+        seen = json.dumps({"order_id": "W-2001", "seen": f"look-{at}"})
+        called(session, "get_order", {"order_id": "W-2001"}, seen, "x " * 60)
         session.record_reply("Looked at it with some care and with nothing else to say about it at all.")
         said.append(
             session.refactor("state_abstract", text=f"Looked at W-2001 so often, look-{at} the last before this.")
@@ -192,9 +187,8 @@ def test_high_water_is_that_of_the_budget_it_is_for(session: Session) -> None:
     session.record_turn(user="Look at many.")
     for at in range(40):
         found = {"order_id": f"W-{7000 + at}", "total": 10.5 + at}
-        called(
-            session, "get_order", {"n": at}, json.dumps(found), f"Looking at number {at} with care, as was asked. " * 6
-        )
+        said = f"Looking at number {at} with care, as was asked. " * 6
+        called(session, "get_order", {"n": at}, json.dumps(found), said)
     assert session.refactor(budget=100_000).operator == "none"
     done = session.refactor(budget=2_000)
     assert (done.operator, done.applied) == ("state_abstract", True), done.reason

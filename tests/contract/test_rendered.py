@@ -11,11 +11,13 @@ from ctxfold.tokens import count
 from ctxfold.workspace import Tile
 from tests.support.sessions import (
     WIDE,
+    add_call,
     add_json,
     add_result,
     add_step,
     add_steps,
     common_prefix,
+    copy_session,
     in_order,
     ref_of,
     settled,
@@ -40,7 +42,6 @@ NOT_YET = "< no result before the next step"
 
 
 def test_json_becomes_keyed_rows_that_cost_fewer_tokens_and_keep_every_value(session: Session) -> None:
-    """Deterministic, complete in facts, smaller in tokens: every leaf value of the JSON can be read in the view."""
     raw = json.dumps({"hotels": HOTELS, "page": 3, "currency": "EUR"})
     add_result(session, raw)
     shown = session.view(WIDE).text
@@ -62,22 +63,19 @@ def test_each_row_holds_its_records_own_id(session: Session) -> None:
 
 
 def test_a_late_result_is_a_record_of_its_old_step_shown_where_it_arrives(session: Session) -> None:
-    """It is rendered where it arrives, labelled with its step."""
-    slow = session.record_step(
-        explanation="Asked the slow desk.", calls=[{"name": "slow", "args": {}, "id": "late"}], results=[]
-    ).step
+    answer = "The slow desk says: LATE-ANSWER."
+    slow = add_call(session, "slow", said="Asked the slow desk.")
     add_steps(session, 3, first=2)
-    assert session.record_result(slow, "late", "The slow desk says: LATE-ANSWER.").step == slow
+    earlier = settled(session)
+    assert session.record_result(slow, "c1", answer).step == slow
+    assert "END-4" in common_prefix(earlier, settled(session)), "the old step is not rendered again"
     add_steps(session, 2, first=5)
     shown = settled(session)
     assert in_order(shown, ["Asked the slow desk.", "END-4", "LATE-ANSWER", "END-5", "END-6"])
     before = shown[shown.index("END-4") : shown.index("LATE-ANSWER")]
     assert f"s{slow}" in before
-    assert texts(session, slow)[-1] == "The slow desk says: LATE-ANSWER."
-    assert (
-        session.recall(ref_of(session, slow, "The slow desk says: LATE-ANSWER.")).text
-        == "The slow desk says: LATE-ANSWER."
-    )
+    assert texts(session, slow)[-1] == answer
+    assert session.recall(ref_of(session, slow, answer)).text == answer
 
 
 @pytest.mark.parametrize("between", [False, True], ids=["at once", "after another step"])
@@ -101,89 +99,53 @@ def test_a_call_that_gave_nothing_is_told_from_one_that_waits(session: Session) 
     assert '> grep(for=x)\n< ""\n> grep(for=y)' in session.view(WIDE).text
 
 
-def test_a_late_result_leaves_every_earlier_byte_unchanged(session: Session) -> None:
-    """Nothing before it moves: the old step is not rendered again."""
-    slow = session.record_step(
-        explanation="Asked.", calls=[{"name": "slow", "args": {}, "id": "late"}], results=[]
-    ).step
-    add_steps(session, 3, first=2)
-    before = settled(session)
-    session.record_result(slow, "late", "At last.")
-    assert "END-4" in common_prefix(before, settled(session))
-
-
 def test_a_late_result_that_arrives_on_a_fork_moves_no_byte_of_the_branch_it_left(session: Session) -> None:
     """Where it arrives is a place on one branch: a branch that went on from the same step keeps what it showed."""
-    slow = session.record_step(
-        explanation="Asked the slow desk.", calls=[{"name": "slow", "args": {}, "id": "late"}], results=[]
-    ).step
+    slow = add_call(session, "slow", said="Asked the slow desk.")
     add_steps(session, 2, first=2)
     home, before = session.branch_name, settled(session)
     session.branch("create", at=slow, to="fork")
-    session.record_result(slow, "late", "LATE-ANSWER at last.")
+    session.record_result(slow, "c1", "LATE-ANSWER at last.")
     assert "LATE-ANSWER" in settled(session)
     session.branch("switch", to=home)
     assert settled(session).startswith(before)
 
 
 def test_a_late_result_that_arrives_while_elsewhere_shows_at_the_end_of_its_own_branch(session: Session) -> None:
-    """The handle stands on another topic: the branch that asked shows the answer behind all it has shown."""
-    slow = session.record_step(
-        explanation="Asked the slow desk.", calls=[{"name": "slow", "args": {}, "id": "late"}], results=[]
-    ).step
+    slow = add_call(session, "slow", said="Asked the slow desk.")
     add_steps(session, 2, first=2)
     home, before = session.branch_name, settled(session)
     session.branch("new_topic", to="elsewhere")
     add_step(session, 4)
-    session.record_result(slow, "late", "LATE-ANSWER at last.")
+    session.record_result(slow, "c1", "LATE-ANSWER at last.")
     session.branch("switch", to=home)
     assert settled(session).startswith(before)
     assert "LATE-ANSWER" in settled(session)
 
 
 def test_a_late_result_on_the_open_latest_step_shows_in_it(session: Session) -> None:
-    """The usual case: the call is recorded before it acts, its result right after."""
-    step = session.record_step(
-        explanation="Click.", calls=[{"name": "click", "args": {"ref": "e3"}, "id": "c1"}], results=[]
-    ).step
+    step = add_call(session, "click", {"ref": "e3"}, said="Click.")
     assert session.record_result(step, "c1", "The page opened: OPENED.").step == step
     assert "OPENED" in settled(session)
     assert session.tip == step
 
 
 def test_a_callers_compact_form_is_shown_and_the_full_text_recalled(session: Session) -> None:
-    """`shown` stands in the view; the log has the whole text."""
-    full = "node\n" * 3_000 + "the whole page"
-    step = session.record_step(
-        explanation="Look.",
-        calls=[{"name": "observe", "args": {}, "id": "o"}],
-        results=[{"id": "o", "text": full, "origin": "page", "shown": "Heading: River hotels (12)"}],
-    ).step
+    full = "node\n" * 3_000 + "far below: marmalade"
+    step = add_call(session, "observe", None, full, "Look.", origin="page", shown="Heading: River hotels (12)")
     assert "Heading: River hotels (12)" in settled(session)
     assert session.view(WIDE).tokens < 400
     assert full in texts(session, step)
-    late = session.record_step(
-        explanation="Again.", calls=[{"name": "observe", "args": {}, "id": "o"}], results=[]
-    ).step
-    session.record_result(late, "o", full + "!", origin="page", shown="Heading: River hotels (11)")
+    assert [hit.step for hit in session.recall(query="marmalade")] == [step], "what `shown` leaves out is found"
+    late = add_call(session, "observe", said="Again.")
+    session.record_result(late, "c1", full + "!", origin="page", shown="Heading: River hotels (11)")
     assert "Heading: River hotels (11)" in settled(session)
     assert full + "!" in texts(session, late)
 
 
-def test_full_text_is_searchable_where_only_a_compact_form_shows(session: Session) -> None:
-    """What `shown` leaves out is in the log, so search finds it."""
-    step = session.record_step(
-        explanation="Look.",
-        calls=[{"name": "observe", "args": {}, "id": "o"}],
-        results=[{"id": "o", "text": "far below: marmalade", "origin": "page", "shown": "Heading"}],
-    ).step
-    assert [hit.step for hit in session.recall(query="marmalade")] == [step]
-
-
 def test_each_result_stands_behind_its_call_and_the_log_keeps_the_order_it_was_told(tmp_path: Path) -> None:
     """Of many calls of one step, no reader has to count which answer is of which: not when recorded, not when read back, not when imported."""
-    store, other = str(tmp_path / "one.db"), str(tmp_path / "two.db")
-    names = ["alpha", "beta", "gamma"]
+    store, names = str(tmp_path / "one.db"), ["alpha", "beta", "gamma"]
     with Session.open("trip", store=store) as session:
         session.record_turn(user="Look all three up")
         step = session.record_step(
@@ -195,9 +157,7 @@ def test_each_result_stands_behind_its_call_and_the_log_keeps_the_order_it_was_t
         recorded = session.view(WIDE).text
         assert in_order(recorded, [mark for name in names for mark in (f"q={name}", f"answer of {name}")])
         assert texts(session, step)[-3:] == ["answer of gamma", "answer of beta", "answer of alpha"]
-    ctxfold.export_session("trip", tmp_path / "out.jsonl", store=store)
-    ctxfold.import_session(tmp_path / "out.jsonl", store=other)
-    for kept in (store, other):
+    for kept in (store, str(copy_session(store, tmp_path))):
         with Session.open("trip", store=kept) as session:
             assert session.view(WIDE).text == recorded
         assert ctxfold.verify_session("trip", store=kept) > 0
@@ -205,7 +165,7 @@ def test_each_result_stands_behind_its_call_and_the_log_keeps_the_order_it_was_t
 
 def test_a_written_summary_stands_behind_the_words_that_its_stretch_began_with(session: Session) -> None:
     session.record_turn(user="How far is it to Belem?")
-    session.record_step("Look.", [{"name": "map", "args": {"to": "Belem"}}], [{"text": "6.4 km along the river " * 20}])
+    add_call(session, "map", {"to": "Belem"}, "6.4 km along the river " * 20, "Look.")
     session.record_reply("6.4 km.")
     session.record_turn(user="And to Sintra?")
     session.record_reply("Further.")

@@ -11,7 +11,7 @@ from ctxfold.decisions.fold import assign_steps, describe_items
 from ctxfold.errors import FoldError
 from ctxfold.tokens import count
 from ctxfold.workspace import By, Item, RawStep, Tile
-from tests.support.sessions import add_json, add_result, add_steps, copy_session, prose
+from tests.support.sessions import add_call, add_json, add_result, add_steps, copy_session, prose
 
 LONG = {"note": prose(1, 40)}
 
@@ -22,8 +22,7 @@ def search(session: Session, tool: str, times: int) -> None:
         rows = [
             {"id": f"{tool}-{page}{at:02}", "price": 100 + 7 * at, "name": f"offer {at} of {page}"} for at in range(30)
         ]
-        call = {"name": tool, "args": {"page": page}, "id": "c1"}
-        session.record_step("", [call], [{"id": "c1", "text": json.dumps(rows)}])
+        add_call(session, tool, {"page": page}, json.dumps(rows))
 
 
 def travel(session: Session) -> None:

@@ -6,25 +6,14 @@ import pytest
 
 from ctxfold import Session
 from ctxfold.tokens import count
-
-
-def _order(n: int) -> str:
-    return json.dumps(
-        {
-            "order_id": f"W-{1000 + n}",
-            "status": "open",
-            "carrier": f"carrier-{n % 7}",
-            "track": f"TR{n:04d}K",
-            "weight_g": 300 + 7 * n,
-        }
-    )
+from tests.support.sessions import add_call
 
 
 def _filled(session: Session, steps: int) -> None:
     session.record_turn(user="What holds up my orders?")
     for n in range(steps):
-        call = {"name": "get_order", "args": {"order_id": f"W-{1000 + n}"}, "id": f"c{n}"}
-        session.record_step(explanation="", calls=[call], results=[{"id": f"c{n}", "text": _order(n)}])
+        order = {"order_id": f"W-{1000 + n}", "status": "open", "carrier": f"carrier-{n % 7}", "track": f"TR{n:04d}K"}
+        add_call(session, "get_order", {"order_id": f"W-{1000 + n}"}, json.dumps({**order, "weight_g": 300 + 7 * n}))
         session.consolidate(1_000)
 
 

@@ -2,6 +2,7 @@
 
 from ctxfold import Session
 from ctxfold.workspace import Tile
+from tests.support.sessions import add_call
 
 FOLDER = "/srv/shop/src"
 
@@ -9,11 +10,9 @@ FOLDER = "/srv/shop/src"
 def edited(session: Session, name: str, n: int) -> None:
     """Record that a file was read and edited."""
     path = f"{FOLDER}/{name}"
-    session.record_step(
-        "Read it.", [{"name": "read", "args": {"path": path}}], [{"text": f"row {n}\nrow {n + 1}\n" * 30}]
-    )
+    add_call(session, "read", {"path": path}, f"row {n}\nrow {n + 1}\n" * 30, "Read it.")
     change = {"path": path, "old": f"row {n}\nrow {n + 1}", "new": f"row {n}\nrow {n * 7919}"}
-    session.record_step("Mend it.", [{"name": "edit", "args": change}], [{"text": "done"}])
+    add_call(session, "edit", change, "done", "Mend it.")
 
 
 def test_a_consolidated_tile_knows_each_file_once_with_the_steps_that_changed_it(session: Session) -> None:

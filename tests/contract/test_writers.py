@@ -9,7 +9,7 @@ import pytest
 
 from ctxfold import Session
 from ctxfold.errors import FoldError, StaleDecision
-from tests.support.sessions import add_step, add_steps, cover, events, path, settled, texts
+from tests.support.sessions import add_call, add_step, add_steps, cover, events, path, settled, texts
 
 
 def test_the_current_branch_belongs_to_the_handle(database: Path) -> None:
@@ -102,12 +102,7 @@ def test_one_handle_called_from_two_threads_at_once_loses_nothing(database: Path
 
 def test_the_same_call_id_in_two_steps_means_each_steps_own_call(session: Session) -> None:
     """The key of a late result is (step, call id): real hosts use ids again."""
-    one = session.record_step(
-        explanation="First.", calls=[{"name": "ask", "args": {"n": 1}, "id": "call_0"}], results=[]
-    ).step
-    two = session.record_step(
-        explanation="Second.", calls=[{"name": "ask", "args": {"n": 2}, "id": "call_0"}], results=[]
-    ).step
+    one, two = (add_call(session, "ask", {"n": n}, call="call_0") for n in (1, 2))
     assert session.record_result(one, "call_0", "answer to the first").step == one
     assert session.record_result(two, "call_0", "answer to the second").step == two
     assert texts(session, one)[-1] == "answer to the first"

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from ctxfold import Session
 from ctxfold.errors import FoldError, InputError
 from ctxfold.tokens import MIN_BUDGET, count
-from tests.support.sessions import WIDE, add_result, add_step, events, records, texts
+from tests.support.sessions import WIDE, add_call, add_result, add_step, events, records, texts
 from tests.support.texts import HEAVY, ODD, hostile, json_text, unicode_text
 from tests.support.trust import unmarked
 
@@ -18,16 +18,8 @@ from tests.support.trust import unmarked
 def exercise(session: Session, text: str) -> None:
     """Record a text in every role and take it through views, folds and a consolidation; it must come back exactly each time."""
     turn = session.record_turn(user=text or "hm").step
-    session.record_step(
-        explanation=text,
-        calls=[{"name": "ask", "args": {"q": text[:10_000]}, "id": "c"}],
-        results=[{"id": "c", "text": text, "origin": "page"}],
-    )
-    step = session.record_step(
-        explanation="Again.",
-        calls=[{"name": "ask", "args": {}, "id": "c"}],
-        results=[{"id": "c", "text": text, "origin": "tool"}],
-    ).step
+    add_call(session, "ask", {"q": text[:10_000]}, text, text, origin="page")
+    step = add_result(session, text)
     add_step(session, 1)
     kept = [texts(session, turn), texts(session, step)]
     assert kept[0].count(text) >= 2 - (not text)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 from ctxfold import Session
+from tests.support.sessions import add_call
 
 ORDERS = ("W-2001", "W-2002", "W-2003", "W-2004", "W-2005")
 ERROR = "Error: payment gateway refused the card ending 4471"
@@ -18,9 +19,7 @@ def look_up(session: Session, order: str, **more: object) -> int:
 
 def called(session: Session, name: str, args: dict[str, object], answer: str, said: str = "") -> int:
     """One call and its answer."""
-    return session.record_step(
-        explanation=said, calls=[{"name": name, "args": args, "id": "c1"}], results=[{"id": "c1", "text": answer}]
-    ).step
+    return add_call(session, name, args, answer, said)
 
 
 def visited(session: Session, page: str) -> int:
@@ -28,11 +27,8 @@ def visited(session: Session, page: str) -> int:
     text = (
         f"Page {page}\nThe harbor of {page} has {len(page)}7 berths and code HB-{page}-22.\n" + f"About {page}. " * 20
     )
-    return session.record_step(
-        explanation=f"Opening {page}.",
-        calls=[{"name": "navigate", "args": {"url": f"http://harbors.example/{page}"}, "id": "c1"}],
-        results=[{"id": "c1", "text": text, "origin": "page"}],
-    ).step
+    url = f"http://harbors.example/{page}"
+    return add_call(session, "navigate", {"url": url}, text, f"Opening {page}.", origin="page")
 
 
 def clean(session: Session) -> None:

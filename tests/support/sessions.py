@@ -29,13 +29,24 @@ def prose(seed: int, words: int = 160) -> str:
     return "\n".join([*lines, f"END-{seed}"])
 
 
-def add_step(session: Session, seed: int, words: int = 160, origin: str = "tool") -> int:
+def add_call(
+    session: Session,
+    name: str,
+    args: Any = None,
+    text: str | None = None,
+    said: str = "",
+    call: str = "c1",
+    **more: str,
+) -> int:
+    """Record one step: what is said, one call, and its result unless `text` is None, with `more` of its fields; its number."""
+    results = [] if text is None else [{"id": call, "text": text, **more}]
+    return session.record_step(said, [{"name": name, "args": args or {}, "id": call}], results).step
+
+
+def add_step(session: Session, seed: int, words: int = 160) -> int:
     """Record one whole step: prose of an assistant, one call, one result in prose. Returns its number."""
-    return session.record_step(
-        explanation=f"Explained-{seed}: looking at page {seed}.",
-        calls=[{"name": "read", "args": {"page": seed}, "id": f"c{seed}"}],
-        results=[{"id": f"c{seed}", "text": prose(seed, words), "origin": origin}],
-    ).step
+    said = f"Explained-{seed}: looking at page {seed}."
+    return add_call(session, "read", {"page": seed}, prose(seed, words), said, f"c{seed}")
 
 
 def add_steps(session: Session, count: int, first: int = 1, words: int = 160) -> list[int]:
@@ -45,11 +56,7 @@ def add_steps(session: Session, count: int, first: int = 1, words: int = 160) ->
 
 def add_result(session: Session, text: str, *, origin: str = "tool", call: str = "c1") -> int:
     """Record one step whose single result is `text`; its number."""
-    return session.record_step(
-        explanation="Asked.",
-        calls=[{"name": "ask", "args": {}, "id": call}],
-        results=[{"id": call, "text": text, "origin": origin}],
-    ).step
+    return add_call(session, "ask", None, text, "Asked.", call, origin=origin)
 
 
 def add_json(session: Session, value: object, *, call: str = "c1") -> int:

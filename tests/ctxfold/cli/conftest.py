@@ -15,6 +15,7 @@ import pytest
 
 from ctxfold import Session
 from ctxfold.cli import main
+from tests.support.sessions import add_call
 
 
 @dataclass(frozen=True)
@@ -64,16 +65,8 @@ def paris(ctxfold_home: object) -> str:
     """A session of three steps in the default store; the second was folded."""
     with Session.open("paris", goal="Plan three days in Paris") as session:
         session.record_turn(user="Find me a hotel near the river.")
-        session.record_step(
-            explanation="Searching.",
-            calls=[{"name": "search", "args": {"q": "hotel"}, "id": "c1"}],
-            results=[{"id": "c1", "text": "Hotel Lutetia, 310 EUR\nHotel Jo\xebl, 95 EUR"}],
-        )
-        session.record_step(
-            explanation="Opening the second.",
-            calls=[{"name": "open", "args": {"n": 2}, "id": "c2"}],
-            results=[{"id": "c2", "text": "Rooms from 95 EUR. Breakfast is extra. " * 20}],
-        )
+        add_call(session, "search", {"q": "hotel"}, "Hotel Lutetia, 310 EUR\nHotel Jo\xebl, 95 EUR", "Searching.")
+        add_call(session, "open", {"n": 2}, "Rooms from 95 EUR. Breakfast is extra. " * 20, "Opening the second.")
         session.record_reply("Hotel Joël costs 95 EUR.")
         session.fold(summary="Hotel Joël: rooms from 95 EUR, breakfast extra.", first_step=2, last_step=2)
     return "paris"

@@ -9,6 +9,7 @@ import pytest
 
 from ctxfold import Session
 from tests.ctxfold.cli.conftest import Run, failed
+from tests.support.sessions import add_call
 
 pytestmark = pytest.mark.usefixtures("ctxfold_home")
 
@@ -18,10 +19,7 @@ def trip() -> str:
     """A session with a request, a bound and a search."""
     with Session.open("trip") as session:
         session.record_turn(user="Book a room in Porto, at most 90 EUR.")
-        session.record_step(
-            calls=[{"name": "search", "args": {"q": "rooms"}, "id": "c"}],
-            results=[{"id": "c", "text": "Casa Rui, 80 EUR\nVila Sol, 95 EUR\nHotel Mar, 60 EUR"}],
-        )
+        add_call(session, "search", {"q": "rooms"}, "Casa Rui, 80 EUR\nVila Sol, 95 EUR\nHotel Mar, 60 EUR")
     return "trip"
 
 

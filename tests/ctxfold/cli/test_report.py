@@ -8,7 +8,7 @@ import pytest
 from browser_agent.browser.browser import Browser
 from ctxfold import Session
 from ctxfold.cli.report import report_session
-from tests.support.sessions import prose
+from tests.support.sessions import add_call, prose
 
 HOSTILE = "</pre></details><script>document.title='owned'</script><img src=http://evil.example/a.png onerror=alert(1)>{{ 7 * 7 }}{% raw %}"
 
@@ -24,11 +24,8 @@ def store(tmp_path: Path) -> str:
                 session.branch("create", at=5, to="by-train")
             if n == 40:
                 session.branch("new_topic", to="visa")
-            session.record_step(
-                explanation=f"Opening page {n}. {HOSTILE}",
-                calls=[{"name": "open", "args": {"url": f"http://shop.example/{n}", "x": HOSTILE}, "id": "c"}],
-                results=[{"id": "c", "text": f"{HOSTILE}\n{prose(n, 400)}\x00\ud800\x1b", "origin": "page"}],
-            )
+            args, page = {"url": f"http://shop.example/{n}", "x": HOSTILE}, f"{HOSTILE}\n{prose(n, 400)}\x00\ud800\x1b"
+            add_call(session, "open", args, page, f"Opening page {n}. {HOSTILE}", origin="page")
             session.consolidate(4_000)
         session.branch("switch", to="main")
     return place

@@ -9,6 +9,7 @@ import pytest
 
 from ctxfold import Session
 from tests.ctxfold.cli.conftest import Run, failed, spawn
+from tests.support.sessions import add_call
 
 
 def test_an_empty_store_lists_nothing_and_says_how_to_begin(run: Run) -> None:
@@ -75,9 +76,7 @@ def test_an_older_version_is_shown_compared_and_gone_back_to(run: Run, paris: st
 def test_a_ref_gives_the_exact_bytes_and_nothing_else(run: Run) -> None:
     text = "first\r\n\x00second\u2028\tJoël\n\n"
     with Session.open("raw") as session:
-        step = session.record_step(
-            calls=[{"name": "a", "args": {}, "id": "c"}], results=[{"id": "c", "text": text}]
-        ).step
+        step = add_call(session, "a", None, text)
     got = spawn("recall", "raw", f"s{step}.2")
     assert (got.returncode, got.stdout, got.stderr) == (0, text.encode(), b"")
 

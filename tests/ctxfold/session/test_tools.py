@@ -10,6 +10,7 @@ import pytest
 
 from ctxfold import Session, SessionTool
 from ctxfold.errors import RefError
+from tests.support.sessions import add_call
 
 
 @pytest.fixture
@@ -35,11 +36,7 @@ def test_every_tool_has_a_schema_both_apis_take(session: Session) -> None:
 
 def test_a_model_recalls_folds_plans_and_notes(session: Session) -> None:
     for number in range(3):
-        session.record_step(
-            f"Looking {number} " * 9,
-            calls=[{"name": "look", "args": {}, "id": "c"}],
-            results=[{"id": "c", "text": f"total={number}"}],
-        )
+        add_call(session, "look", None, f"total={number}", f"Looking {number} " * 9)
     found = tools(session)
     assert found["recall"](ref="s2.3") == "< total=1"
     assert "s3.3" in found["recall"](query="total=2")
@@ -71,10 +68,8 @@ def test_what_a_model_asks_in_vain_is_said_and_changes_nothing(session: Session)
 
 
 def test_a_long_text_is_recalled_in_parts(session: Session) -> None:
-    step = session.record_step(
-        "Read.", calls=[{"name": "read", "args": {}, "id": "c"}], results=[{"id": "c", "text": "word " * 9000}]
-    )
-    said = tools(session)["recall"](ref=f"{step}.3")
+    step = add_call(session, "read", None, "word " * 9000, "Read.")
+    said = tools(session)["recall"](ref=f"s{step}.3")
     assert "[cut; name lines, as in s1.3:40-80]" in said
     with pytest.raises(RefError):
         session.recall("s9.9")

@@ -9,6 +9,7 @@ from ctxfold import Session
 from ctxfold.errors import BudgetError
 from ctxfold.tokens import count
 from ctxfold.view.result import LEAST, EarlierResult, ToolResult, shorten_result
+from tests.support.sessions import add_call
 
 BUDGET = 2_000
 
@@ -87,8 +88,7 @@ def test_the_one_line_with_another_verdict_stands_among_like_ones(form: str) -> 
     lines = [form.format(name=name, verdict="passed" if at != 77 else "failed") for at, name in enumerate(names)]
     assert lines[77] in shorten_result(ToolResult("\n".join(lines), "s1.2"), budget=700).text.split("\n")
     with Session.open("checks", store=":memory:") as session:
-        call = {"name": "check", "args": {}, "id": "c"}
-        session.record_step("Checking.", calls=[call], results=[{"id": "c", "text": "\n".join(lines)}])
+        add_call(session, "check", None, "\n".join(lines), "Checking.")
         for at in range(4):
             session.record_step(f"Looking at {WORDS[at]}.")
         assert lines[77] in session.view(400).text.split("\n")

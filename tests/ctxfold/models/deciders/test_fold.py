@@ -10,7 +10,7 @@ from ctxfold.models import Model, Reply, Request, Roles, helpers
 from ctxfold.models.deciders import Deciders, Maintained
 from ctxfold.models.named import ScriptedModel
 from ctxfold.workspace import RawStep, Tile
-from tests.support.sessions import add_json, add_steps, events, prose
+from tests.support.sessions import add_call, add_json, add_steps, events, prose
 
 pytestmark = pytest.mark.anyio
 
@@ -208,8 +208,7 @@ async def test_on_demand_each_step_is_folded_alone_once_the_next_is_recorded(mod
         session.record_turn(user="Look up three orders.")
         deciders = Deciders(model)
         for number in range(3):
-            call = {"name": "get", "args": {"order": f"W-{number}"}, "id": "c1"}
-            session.record_step(calls=[call], results=[{"id": "c1", "text": prose(number, 400)}])
+            add_call(session, "get", {"order": f"W-{number}"}, prose(number, 400))
             await deciders.maintain(session)
         folded = [event for event in events(session) if event.kind == "folded"]
         assert [event.decider for event in folded] == ["model" if model else "embedded"] * 2

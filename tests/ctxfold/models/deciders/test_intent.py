@@ -20,7 +20,7 @@ from ctxfold.models.named import ScriptedModel
 from ctxfold.tokens import count
 from tests.support.folders import strong_folder
 from tests.support.messages.server import Answer, Decide, MessagesServer, Words, in_turn
-from tests.support.sessions import add_json, add_result, copy_session, events, prose, settled
+from tests.support.sessions import add_call, add_json, add_result, copy_session, events, prose, settled
 
 pytestmark = pytest.mark.anyio
 
@@ -41,8 +41,7 @@ def session() -> Iterator[Session]:
 def look_up(session: Session, number: int) -> int:
     """Look one order up, in bulk."""
     order = {"order": f"W-200{number}", "total": 100.5 + number, "status": "delivered", "note": prose(number, 96)}
-    call = {"name": "get_order", "args": {"order": f"W-200{number}"}, "id": "c1"}
-    return session.record_step(calls=[call], results=[{"id": "c1", "text": json.dumps(order)}]).step
+    return add_call(session, "get_order", {"order": f"W-200{number}"}, json.dumps(order))
 
 
 def served(server: MessagesServer) -> AnthropicModel:
