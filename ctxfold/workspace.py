@@ -220,10 +220,6 @@ class Extraction:
     read: int = 0
     unread: str = ""
 
-    def counted(self, what: str) -> int:
-        """Return one of the counts; 0 if it is missing."""
-        return dict(self.counts).get(what, 0)
-
 
 @dataclass(frozen=True, slots=True)
 class Intent:

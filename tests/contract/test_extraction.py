@@ -45,7 +45,7 @@ def test_the_assistants_own_calls_can_be_extracted(session: Session) -> None:
 def test_ranges_are_mended_merged_and_counted(log: Session) -> None:
     made = log.extract(selections=[{"ref": "s1:4-2"}, {"ref": "s1:9-99"}, {"ref": "s1:3-6", "why": "more"}])
     assert [each.ref for each in made.extracts] == ["s1.3:2-6", "s1.3:9-10"]
-    assert (made.counted("mended"), made.counted("merged"), made.counted("refused")) == (2, 1, 0)
+    assert dict(made.counts) == {"mended": 2, "merged": 1}
 
 
 @pytest.mark.parametrize(
@@ -61,8 +61,7 @@ def test_a_request_out_of_range_is_refused_and_changes_nothing(log: Session, ref
 def test_what_is_over_the_budget_is_cut_at_a_line_or_left_out(log: Session) -> None:
     made = log.extract(selections=[{"ref": "s1:1-10"}, {"ref": "s2:1-20"}], budget=50)
     assert made.tokens <= 50
-    assert made.counted("cut") == 1
-    assert made.counted("left out") == 1
+    assert dict(made.counts) == {"cut": 1, "left out": 1}
     assert made.extracts[0].text == log.recall(made.extracts[0].ref).text
     assert any(said.startswith("s1.3:") for said in made.omitted)
 
@@ -70,7 +69,7 @@ def test_what_is_over_the_budget_is_cut_at_a_line_or_left_out(log: Session) -> N
 def test_a_fact_that_is_not_in_its_lines_is_deleted_and_counted(log: Session) -> None:
     made = log.extract(selections=[{"ref": "s1:1-2", "facts": ["line 2", "line 3", "harbor", "castle"]}])
     assert made.extracts[0].facts == ("line 2", "harbor")
-    assert made.counted("facts deleted") == 2
+    assert dict(made.counts) == {"facts deleted": 2}
 
 
 def test_the_embedded_extractor_finds_what_serves_the_open_items(session: Session) -> None:
