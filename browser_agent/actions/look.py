@@ -18,6 +18,7 @@ from browser_agent.observation.inline import UNSEEN, clean
 from browser_agent.observation.observe import list_controls, observe
 from browser_agent.observation.shorten import Interest
 from ctxfold.text.json import map_texts
+from ctxfold.tokens import find_portion
 
 _LOOKS = 3
 """So often a page is read anew if its document was replaced meanwhile."""
@@ -193,17 +194,7 @@ def _scrub_capture(secrets: Secrets, capture: Capture) -> Capture:
 
 async def share_room(sights: Sequence[Sight], room: int) -> tuple[Observation, ...]:
     """Show several looks in `room` o200k tokens together: the small ones as they are, the large ones in equal parts."""
-    most = _find_portion([sight.seen.tokens + _GAP for sight in sights], room) - _GAP
+    most = find_portion([sight.seen.tokens + _GAP for sight in sights], room) - _GAP
     return tuple(
         [sight.seen if sight.seen.tokens <= most else await asyncio.to_thread(sight.show, most) for sight in sights]
     )
-
-
-def _find_portion(sizes: Sequence[int], room: int) -> int:
-    """Return the most that one of several texts may cost if all are to fit."""
-    for number, size in enumerate(sorted(sizes)):
-        portion = max(room, 0) // (len(sizes) - number)
-        if size > portion:
-            return portion
-        room -= size
-    return max(sizes, default=0)

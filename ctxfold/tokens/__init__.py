@@ -276,3 +276,15 @@ def _find_end(text: str, end: int) -> int:
 def count_lines(texts: Iterable[str]) -> int:
     """The cost of texts with a newline between each two, in o200k tokens."""
     return count("\n".join(texts))
+
+
+def find_portion(costs: Sequence[int], room: int) -> int:
+    """Return the most that one of several texts may cost if all are to fit a room: those that cost less leave theirs
+    to the others.
+    """
+    for number, cost in enumerate(sorted(costs)):
+        portion = max(room, 0) // (len(costs) - number)
+        if cost > portion:
+            return portion
+        room -= cost
+    return max(costs, default=0)

@@ -15,7 +15,7 @@ from referencing.exceptions import Unresolvable
 from ctxfold import Session
 from ctxfold.errors import CtxfoldError, InputError
 from ctxfold.text.json import map_texts, parse_strictly
-from ctxfold.tokens import count
+from ctxfold.tokens import count, find_portion
 from ctxfold.view.result import LEAST, NOWHERE, BoundedResult, EarlierResult, ToolResult, shorten_result
 from mcp_server.prompts import read_description
 
@@ -134,12 +134,13 @@ class Keeper:
         Raises CtxfoldError: it cannot be recorded.
         """
         texts, structured, budget = _list_texts(result), result.get("structuredContent"), self.settings.budget
-        shown, room = texts, share_budget([*map(count, texts.values())], budget)
-        if room < LEAST:  # too many to shorten each: one text of them all takes the place of the first
+        costs = [*map(count, texts.values())]
+        shown, room = texts, find_portion(costs, budget)
+        if room < LEAST and sum(costs) > budget:  # too many to shorten each: one text of all replaces the first
             shown, room = {min(texts): "\n".join(texts.values())}, budget
         earlier = self._earlier.get(call.name) if len(texts) == 1 else None
         results = [ToolResult(text, NOWHERE, tools.recall_name, earlier) for text in shown.values()]
-        shorter = [shorten_result(original, call.need, room) for original in results]
+        shorter = [shorten_result(original, call.need, max(room, LEAST)) for original in results]
         is_long = structured is not None and count(_print(structured)) > budget
         is_repeated = is_long and _repeats(structured, texts.values())
         if structured is not None and (not texts or (is_long and not is_repeated)):
@@ -204,12 +205,6 @@ def _list_texts(result: Mapping[str, Any]) -> dict[int, str]:
         for place, block in enumerate(blocks if isinstance(blocks, list) else ())
         if isinstance(block, dict) and block.get("type") == "text" and isinstance(block.get("text"), str)
     }
-
-
-def share_budget(costs: Sequence[int], budget: int) -> int:
-    """The most that any of these texts may cost: those above an equal share divide the rest of the budget."""
-    short = [cost for cost in costs if cost <= budget // len(costs)]
-    return (budget - sum(short)) // max(len(costs) - len(short), 1)
 
 
 def _print(value: Any) -> str:

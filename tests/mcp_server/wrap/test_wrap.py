@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from ctxfold import Session
-from ctxfold.tokens import count
+from ctxfold.tokens import count, head
+from mcp_server.wrap.keeper import Keeper, KeeperSettings, ServerTools, ToolCall
 from tests.mcp_server.wrap.server import GARBAGE, words
 from tests.support.peer import Peer, text_of
 
@@ -87,6 +88,14 @@ def test_of_several_blocks_the_long_one_is_bounded_in_its_place(host: Peer) -> N
     assert count(text_of(result)) <= 2000
     assert bool(whole(host, ref_in(result["content"][2]["text"])) == words(3000))
     assert result["structuredContent"] == {"n": 1}, "what differs from the text stays"
+
+
+def test_blocks_that_fit_together_stay_apart(tmp_path: Path) -> None:
+    content = [{"type": "text", "text": head(words(3000), 650) + str(at)} for at in range(3)]
+    assert 1_900 < sum(count(block["text"]) for block in content) <= 2_000
+    keeper = Keeper(KeeperSettings("kept", str(tmp_path / "ctxfold.db")))
+    assert keeper.keep(ToolCall("say", {}, "1"), {"content": content}, ServerTools()) is None
+    keeper.close()
 
 
 def test_a_structure_without_a_text_is_recorded(host: Peer) -> None:
