@@ -108,7 +108,9 @@ _FRAMES = [
 def test_a_planted_value_is_always_marked(value: str, frame: str) -> None:
     plain = value.strip('"#').lower().replace(",", "")
     held = rf"(?<![a-z0-9]){re.escape(plain)}(?![a-z0-9])"
-    log = "\n".join(LOG).lower()  # `1,245.50` may be one number or a list: what stands between its commas counts as held
+    log = "\n".join(
+        LOG
+    ).lower()  # `1,245.50` may be one number or a list: what stands between its commas counts as held
     assume(not re.search(held, log) and not re.search(held, log.replace(",", "")))
     text, values = LogEvidence(LOG, STEPS).mark(f"Order #W2378156 was delivered. {frame.format(value)}")
     assert values
