@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, Literal, Protocol, Self, TypeVar
 
 from pydantic import BaseModel, Field, PrivateAttr, StrictStr, ValidationError, field_validator, model_validator
@@ -39,9 +40,10 @@ G = TypeVar("G", bound=BaseModel)
 def set_intent(intent: Intent, change: IntentChange) -> Intent:
     """Apply a change: new values at the end, changed ones in their places, none removed; items in its order. Pure."""
     items = merge_by_id(intent.items, change.items)
+    places = {name: place for place, name in enumerate(change.order)}
     return replace(
         intent,
-        items=tuple(sorted(items, key=lambda item: change.order.index(item.id))) if change.order else items,
+        items=tuple(sorted(items, key=lambda item: places[item.id])) if places else items,
         constraints=merge_by_id(intent.constraints, change.constraints),
         decisions=merge_by_id(intent.decisions, change.decisions),
         told=intent.told if change.told is None else change.told,
@@ -321,6 +323,9 @@ def _resolve_items(
 
 def _order_items(names: list[str], listed: Sequence[str]) -> list[str]:
     """Ids with each listed one before the next one listed; one that is before it already stays in its place."""
+    places = {name: place for place, name in enumerate(names)}
+    if all(places[name] < places[later] for name, later in pairwise(listed)):
+        return names
     for name, later in zip(listed[-2::-1], listed[:0:-1], strict=True):
         if names.index(name) > names.index(later):
             names.remove(name)
