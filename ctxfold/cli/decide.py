@@ -210,10 +210,9 @@ def todo(session: Session, plan: bool, model: str | None, summary: str | None, *
     """
     from ctxfold.decisions.register import parse_statements
 
-    items: list[str | dict[str, str]] = [*entries["add"]]
+    items: list[str | dict[str, str]] = [*({"id": name} for name in entries["order"]), *entries["add"]]
     items += [_close_item(entry, "done") for entry in entries["done"]]
     items += [_close_item(entry, "dropped") for entry in entries["drop"]]
-    items += [{"id": name} for name in entries["order"]]
     constraints, decisions = parse_statements(entries["constraint"], "c"), parse_statements(entries["decision"], "d")
     if summary is not None or items or constraints or decisions:
         session.plan(summary, items, constraints, decisions)
@@ -265,8 +264,9 @@ def undo(session: Session) -> Printout:
 def restore(session: Session, version: str) -> Printout:
     """Go back to an older version of a session's context, such as v12: as it was after event 12 of `ctxfold log`.
 
-    Folds, to-do, decisions and goal become those of then. Steps recorded since stay, in full; `ctxfold undo` takes
-    the return back, and `ctxfold context SESSION --at v12` only looks.
+    Folds, to-do, decisions and goal become those of then. Constraints hold for the whole session and stay as they are,
+    and so do steps recorded since, in full; `ctxfold undo` takes the return back, and `ctxfold context SESSION --at
+    v12` only looks.
     """
     return _describe_event(session, "done", session.restore(version))
 

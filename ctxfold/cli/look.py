@@ -36,7 +36,7 @@ _SHOWN = ("text", "messages", "stable", "tokens", "refs", "budget", "unfolded")
 @session_command
 @budget_option
 @click.option("--at", metavar="VERSION", help="As it was after an event of `ctxfold log`, such as v12.")
-def context(session: Session, budget: int, at: str | None) -> Printout:
+def context(session: Session, budget: int | None, at: str | None) -> Printout:
     """Print a session's context as a model would read it.
 
     The view never takes more than its budget: longer text is shortened and carries a ref to the whole. Looking changes
@@ -52,7 +52,7 @@ def context(session: Session, budget: int, at: str | None) -> Printout:
 @click.argument("before", metavar="VERSION")
 @click.argument("after", metavar="[VERSION]", required=False)
 @budget_option
-def diff(session: Session, before: str, after: str | None, budget: int) -> Printout:
+def diff(session: Session, before: str, after: str | None, budget: int | None) -> Printout:
     """Show how a session's context differs between two versions, such as v12 and v20, or between one and now.
 
     v12 is the context after event 12 of `ctxfold log`. Lines that went begin with -, lines that came with +.

@@ -229,16 +229,18 @@ def record(session: str, call: str, goal: str | None, store: str | None, tools: 
 
     Without an option, standard input is recorded as a tool's result: `make test | ctxfold record work --call "make
     test"`. A step is {"explanation": "…", "calls": [{"name", "args", "id"}], "results": [{"id", "text"}], "found":
-    "…"}. Nothing is folded. The numbers of the steps are printed.
+    "…"}. Rules and tools may be given alone. Nothing is folded. The numbers of the steps are printed.
     """
     import ctxfold
+    from ctxfold.config import rules_file
 
     texts = {name: _read_pipe() if text == PIPED else text for name, text in given.items() if text is not None}
     if len(texts) > 1:
         raise InputError("one thing at a time: give --user, --reply or --step, or pipe a text in")
     steps = _read_steps(texts["step"]) if "step" in texts else []
-    if not texts:
-        result = {"id": "c1", "text": _read_pipe()}
+    piped = "" if texts else _read_pipe(is_needed=tools is None and rules_file() is None)
+    if piped:
+        result = {"id": "c1", "text": piped}
         steps = [{"calls": [{"name": call, "args": {}, "id": "c1"}], "results": [result]}]
     with ctxfold.Session.open(session, goal=goal, store=store, tools=tools) as opened:
         notes = [f"new session {session}"] if opened.created else []
@@ -249,14 +251,16 @@ def record(session: str, call: str, goal: str | None, store: str | None, tools: 
     return Printout({"session": session, "steps": numbers}, [f"s{number}" for number in numbers], notes=notes)
 
 
-def _read_pipe() -> str:
-    """The text on standard input. Raises InputError: none is there, or too long a one, or not UTF-8."""
+def _read_pipe(*, is_needed: bool = True) -> str:
+    """The text on standard input. Raises InputError: none is there and one is needed, it is too long, or not UTF-8."""
     if sys.stdin.isatty():
+        if not is_needed:
+            return ""
         raise InputError("nothing is piped in: ctxfold record SESSION < file, or give --user, --reply or --step")
     raw = sys.stdin.buffer.read(LARGEST + 1)
     if len(raw) > LARGEST:
         raise InputError(f"standard input is longer than {LARGEST >> 20} MB: record it in parts, one step each")
-    if not raw:
+    if not raw and is_needed:
         raise InputError("standard input is empty: nothing was recorded")
     try:
         return raw.decode("utf-8")

@@ -102,7 +102,8 @@ def write_ends(workspace: Workspace, texts: Sequence[str], room: int | None = No
         query: texts about the present task.
 
     Returns:
-        Its text. Lines that do not fit are named by their refs in the headings, which alone can be more than the room.
+        Its text, constraints before the rest. Lines that do not fit are named by their refs in the headings, which
+        alone can be more than the room.
     """
     sections = [
         *_list_branches(workspace.elsewhere),
@@ -125,7 +126,9 @@ def write_ends(workspace: Workspace, texts: Sequence[str], room: int | None = No
         return _write_sections(sections, chosen, workspace.elsewhere, named)
 
     choice = Choice(pieces, query)
-    choice.fill(room, [place for place, piece in enumerate(pieces) if piece.kind == "stub"])
+    stubs = [place for place, piece in enumerate(pieces) if piece.kind == "stub"]
+    choice.fill(room, [place for place in stubs if sections[owners[pieces[place].line]].heading == BINDING])
+    choice.fill(room, stubs)
     return write_chosen(choice.fit(room, lambda places: count(write_chosen(places))))
 
 
