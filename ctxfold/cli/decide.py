@@ -103,7 +103,8 @@ def extract(
     if tools is not None:
         session.set_tools(tools)
     if refs or hint:
-        extraction = session.extract(need, [{"ref": ref} for ref in refs], budget, hint=hint)
+        selections = None if need and not refs else [{"ref": ref} for ref in refs]
+        extraction = session.extract(need, selections, budget, hint=hint)
     else:
         extraction = ask_decider(model, "extract", session, need, budget)
     notes = [f"{number} {what}" for what, number in extraction.counts]

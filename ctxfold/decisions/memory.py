@@ -6,7 +6,7 @@ words, and lines that the selector chooses anew from the log.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
@@ -280,11 +280,10 @@ def _address_account(tile: Tile) -> str:
     return f"({', '.join(filter(None, (f'{spans(tile.steps)} {tile.status}', tile.todo)))}) {text}" if is_told else text
 
 
-def find_condensable(workspace: Workspace, last: int) -> list[RawStep]:
-    """Return the steps among the last ones of a path that stand in full and are settled."""
-    newest = [step for block in workspace.blocks for step in block.steps][-last:]
+def find_condensable(workspace: Workspace, wanted: Collection[int]) -> list[RawStep]:
+    """Return the steps among the wanted ones that stand in full and are settled."""
     raw = [block for block in workspace.blocks if isinstance(block, RawStep) and block.settled and block.lines]
-    return [block for block in raw if block.n in newest]
+    return [block for block in raw if block.n in wanted]
 
 
 def condense_step(

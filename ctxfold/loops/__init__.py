@@ -18,7 +18,7 @@ from ctxfold.models.deciders import Deciders, Maintained
 from ctxfold.prompts import prompt
 from ctxfold.session.session import Session
 from ctxfold.session.tools import SessionTool
-from ctxfold.text.json import list_faults
+from ctxfold.text.json import list_faults, strip_schema
 from ctxfold.view.render import View
 
 _REQUESTS = 40
@@ -126,7 +126,9 @@ def make_function_tool(function: Callable[..., Any]) -> SessionTool:
     adapter: TypeAdapter[Any] = TypeAdapter(cast(Any, function))
     checked = validate_call(function)
     name = getattr(function, "__name__", "tool")
-    return SessionTool(name, getdoc(function) or name, adapter.json_schema(), lambda given: checked(**given))
+    return SessionTool(
+        name, getdoc(function) or name, strip_schema(adapter.json_schema()), lambda given: checked(**given)
+    )
 
 
 async def _carry_out(tools: dict[str, SessionTool], call: Call) -> str:

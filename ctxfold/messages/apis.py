@@ -189,7 +189,7 @@ def describe_tools(definitions: Sequence[Any]) -> list[str]:
         tool = given.get("function", given) if isinstance(given, Mapping) else {}
         if not isinstance(tool, Mapping) or not isinstance(tool.get("name"), str):
             raise InputError(f"tool {len(lines) + 1} has no name: give definitions as Anthropic's or OpenAI's API do")
-        names = next((tool[key].get("properties", ()) for key in _SCHEMAS if isinstance(tool.get(key), Mapping)), ())
+        names = next((tool[key].get("properties") or () for key in _SCHEMAS if isinstance(tool.get(key), Mapping)), ())
         about = f": {tool['description']}" if tool.get("description") else ""
         lines.append(" ".join(f"{tool['name']}({', '.join(map(str, names))}){about}".replace("()", "").split()))
     return [head(line, min(_TOOL, _TOOLS // len(lines))) for line in lines]

@@ -43,7 +43,7 @@ from ctxfold.session.register import (
     put_refactoring,
     put_refusal,
 )
-from ctxfold.session.sources import Sources, find_end, read_case, read_evidence
+from ctxfold.session.sources import Place, Sources, find_end, read_case, read_evidence
 from ctxfold.store.rows import Reading, Writing
 from ctxfold.store.tables import State
 from ctxfold.tokens import count
@@ -115,25 +115,26 @@ Selections = Sequence[Mapping[str, Any]]
 """Lines to extract as callers give them: `{"ref", "why"?, "todo"?, "facts"?, "constraints"?}`."""
 
 
-def set_plan(tx: Writing, now: Handle, given: PlanGiven, by: By, *, is_read: bool = True) -> Intent:
+def set_plan(tx: Writing, now: Handle, given: PlanGiven, by: By, read: Place | None = None) -> Intent:
     """Write the goal and the register. Without a change nothing is committed, but how far a model has read.
 
-    `is_read`: its author knew the log. Lines that were extracted for a goal go when it is revised. Raises InputError:
-    an unknown id, or a ref of nothing.
+    `read`: the last record that its author knew, None for the newest. Lines that were extracted for a goal go when it
+    is revised. Raises InputError: an unknown id, or a ref of nothing.
     """
     goals = now.place(tx).workspace.goals
     set_goal(tx, now, given.goal, by.decider)
     place = now.place(tx)
     before, tip = place.workspace.intent, place.state.tip
-    if goals and place.workspace.goals != goals and before.extracts:
+    made = before.extraction
+    if goals and place.workspace.goals != goals and made and (made.extracts or made.hint):
         before = replace(before, extraction=Extraction(()))
         now.take_intent(put_extraction(tx, place, Extraction(()), by), before)
         place = now.place(tx)
     if given.empty and by.decider != "model":
         return before
-    log, read = Sources(tx, place.session), find_end(tx, place.session, tip) if is_read else before.read
-    change = resolve_plan(before, given, log, tip, find_next_constraint(tx, place.session), read)
-    if change.empty and (by.decider != "model" or read == before.read):
+    log, known = Sources(tx, place.session), read or find_end(tx, place.session, tip)
+    change = resolve_plan(before, given, log, tip, find_next_constraint(tx, place.session), max(known, before.read))
+    if change.empty and (by.decider != "model" or change.read == before.read):
         return before
     after = put_intent(tx, place, change, By(by.decider, by.reason or "asked for"))
     intent = set_intent(before, change)

@@ -29,14 +29,14 @@ from ctxfold.decisions.memory import (
     split_blocks,
 )
 from ctxfold.errors import FoldError, StaleDecision
-from ctxfold.log import place_of
+from ctxfold.log import place_of, spans
 from ctxfold.log.lines import COMMANDS, UNSAID
 from ctxfold.session.handle import Handle
 from ctxfold.session.load import depth_of, put_tile, raw_steps, read_tile
 from ctxfold.session.record import Branch
 from ctxfold.session.sources import read_evidence
 from ctxfold.store.rows import Reading, Writing
-from ctxfold.tokens import Budget
+from ctxfold.tokens import Budget, count
 from ctxfold.view.native import CallLog
 from ctxfold.view.render import View, render
 from ctxfold.workspace import HEADER, Block, By, Memory, RawStep, Tile, Workspace
@@ -151,17 +151,21 @@ def fold_steps(tx: Writing, now: Handle, directive: FoldDirective, by: By) -> Ti
         by = by if told else By("embedded", by.reason)
         tile = set_sub_task(workspace, blocks, shorten_tile(workspace, blocks, number), directive)
         tile = replace(tile, origin=by.author) if told and tile.memory is None else tile
+        if count(f"{tile.goal} {tile.outcome}") > price_blocks(*blocks):
+            raise FoldError(f"this account would cost more than {spans(steps)}; shorten it, or fold more steps")
     return _put(tx, now, place, blocks, replace(tile, marks=(*tile.marks, *marks)), by)
 
 
 def condense_steps(tx: Writing, now: Handle, last: int, texts: Mapping[int, str] | None, by: By) -> tuple[Tile, ...]:
-    """Fold each of the last steps alone, or each step that has a text. One that is folded, not settled or no shorter in
-    a tile is left as it is.
+    """Fold each of the last steps alone, or each step that has a text.
+
+    A step stays as it is if it is folded already, not settled, or no longer than its tile would be.
     """
     place, made = now.place(tx, upto=min(texts, default=None) if texts else None), list[Tile]()
-    steps = find_condensable(place.workspace, len(place.workspace.blocks) if texts else last)
+    path = [step for block in place.workspace.blocks for step in block.steps]
+    steps = find_condensable(place.workspace, texts or path[-last:])
     times = {step.n: step.time for step in tx.log.steps(place.session, [step.n for step in steps])}
-    for step in steps if texts is None else [step for step in steps if step.n in texts]:
+    for step in steps:
         text, marks = read_evidence(tx, place, step.steps).mark(texts[step.n]) if texts else ("", ())
         when = f"{datetime.fromtimestamp(times[step.n], UTC):%Y-%m-%d %H:%M}"
         number, who = tx.cover.next_tile(place.session), by if texts else By("embedded", by.reason)
@@ -230,7 +234,7 @@ def _sign(tx: Reading, place: Branch, memory: Memory, as_of: int, by: By) -> Kep
     cited = {int(step) for step in _STEP.findall("\n".join((memory.wanted, memory.laid_down)))}
     said = {record.step for record in tx.log.records(place.session, sorted(cited)) if record.kind == "user"}
 
-    rules = [rule for rule in place.workspace.intent.binding if place_of(rule.ref) == (0, 0)]
+    rules = [rule for rule in place.workspace.intent.binding if place_of(rule.ref) == (0, 0) and not rule.untrusted]
     sources = re.compile("|".join(rf"\b{re.escape(name)}\b" for rule in rules for name in (rule.id, rule.ref) if name))
 
     def is_cited(row: str) -> bool:

@@ -109,6 +109,8 @@ def open_handle(
 _BULLET = r"(?:[-*+]|\d+[.)])[ \t]+"
 _APART = r"#|```|[-=*_]{3}"
 """How a heading, a code fence and a line across begin: no part of a paragraph."""
+_CODE = re.compile(r"^[ \t]*```.*?(?:^[ \t]*```|\Z)|<!--.*?-->|^[ \t]*\|.*?$", re.MULTILINE | re.DOTALL)
+"""What states no rule: fenced code, comments, rows of tables."""
 _RULE = re.compile(rf"^[ \t]*(?:{_BULLET})?((?!{_APART})\S.*(?:\n[ \t]*(?!{_BULLET}|{_APART})\S.*)*)", re.MULTILINE)
 
 
@@ -122,8 +124,12 @@ def read_rules(file: Path) -> dict[str, str]:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", "it is not UTF-8")
         raise InputError(f"the rules {file.name[:80]} cannot be read ({reason}); name a file of text") from error
-    rules = _RULE.finditer(text)
+    rules = _RULE.finditer(_CODE.sub(lambda part: "\n" * part[0].count("\n"), text))
     return {f"{file.name}:{text.count(chr(10), 0, each.start()) + 1}": " ".join(each[1].split()) for each in rules}
+
+
+_NOTHING = (0, 0)
+"""The place before the first record: whoever reads a file of rules has read none."""
 
 
 def _keep_rules(tx: Writing, handle: Handle, file: str, rules: Mapping[str, str]) -> None:
@@ -133,7 +139,7 @@ def _keep_rules(tx: Writing, handle: Handle, file: str, rules: Mapping[str, str]
     gone = kept.keys() - {entry.text for entry in written}
     plan = [StatementWritten(id=kept[text].id, state="lifted") for text in sorted(gone)]
     plan += [entry for entry in written if entry.text not in kept]
-    set_plan(tx, handle, PlanGiven(None, (), plan, (), ""), By(reason=f"rules of {file}"), is_read=False)
+    set_plan(tx, handle, PlanGiven(None, (), plan, (), ""), By(reason=f"rules of {file}"), read=_NOTHING)
 
 
 def _create_session(tx: Writing, name: str) -> SessionRow:

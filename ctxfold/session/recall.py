@@ -23,7 +23,7 @@ from ctxfold.store.search import SEARCHED, Scope
 from ctxfold.store.tables import StoredRecord
 from ctxfold.text.words import counted, query_words, words
 from ctxfold.view.trail import changes_of
-from ctxfold.workspace import Workspace
+from ctxfold.workspace import Change, Workspace
 
 _HEADING = re.compile(r"^(?=#{1,2} [sb]\d)", re.MULTILINE)
 """A line that begins as the headings do under which records are recalled."""
@@ -241,7 +241,12 @@ def search(tx: Reading, scope: Scope, query: str, limit: int, load: Callable[[in
     patterns = [pattern for edge in zip(*names.values(), strict=True) for pattern in edge]
     asked = frozenset(query_words(query)) | frozenset(words(query))
     hits: dict[int, Hit] = {}
-    load_once = cache(load)
+
+    @cache
+    def load_once(session: int) -> tuple[Workspace, tuple[Change, ...]]:
+        workspace = load(session)
+        return workspace, changes_of(workspace.blocks)
+
     for record in load_records(tx, sorted(scores, key=lambda row: (-scores[row], -row))):
         if len(hits) == limit:
             break
@@ -251,7 +256,7 @@ def search(tx: Reading, scope: Scope, query: str, limit: int, load: Callable[[in
             hit = replace(_make_hit(tx, record, patterns, asked), score=round(scores[record.id], 4))
             call = next((tx.log.text(each.entry) for each in exchange if each.kind == "call"), "")
             called = [*map(str, find_leaves(parse(call) or {}))]
-            newer = _find_newer(hit, called, asked, load_once(record.session))
+            newer = _find_newer(hit, called, asked, *load_once(record.session))
             answered = _cut(" ".join(called), 0, _CALL) if record.kind == "result" and record.origin != "page" else ""
             hits[record.entry] = replace(hit, call=answered, newer=newer)
     return list(hits.values())
@@ -270,14 +275,16 @@ def _make_hit(tx: Reading, record: StoredRecord, patterns: Sequence[re.Pattern[s
     return Hit(ref, shown, record.step, 0.0, title, session=tx.sessions.name(record.session))
 
 
-def _find_newer(hit: Hit, called: Sequence[str], asked: frozenset[str], workspace: Workspace) -> str:
+def _find_newer(
+    hit: Hit, called: Sequence[str], asked: frozenset[str], workspace: Workspace, changes: Sequence[Change]
+) -> str:
     """The ref of what superseded a hit, empty if nothing did. `called`: the arguments of its call."""
     ref = hit.ref.partition(":")[0]
     stated = {each.id: each for each in (*workspace.intent.constraints, *workspace.intent.decisions)}
     gone = [each for each in stated.values() if each.superseded_by and each.ref == ref and asked & {*words(each.text)}]
     refs = [each.by for each in workspace.guidance.superseded if each.was in hit.text and each.by != ref]
     refs += [stated[each.superseded_by].ref for each in gone if each.superseded_by]
-    refs += [f"s{each.steps[-1]}" for each in changes_of(workspace.blocks) if each.name in called]
+    refs += [f"s{each.steps[-1]}" for each in changes if each.name in called]
     return next((each for each in refs if place_of(each)[0] > hit.step), "")
 
 

@@ -75,7 +75,7 @@ def find_read(tx: Reading, session: int) -> int:
     events = tx.forest.intents(session)
     undone = find_voided(events)
     made = (json.loads(each.json) for each in events if each.kind == "extracted" and each.seq not in undone)
-    return max((payload["extraction"]["read"] for payload in made), default=0)
+    return max((payload["extraction"].get("read", 0) for payload in made), default=0)
 
 
 def put_intent(tx: Writing, place: Branch, change: IntentChange, by: By) -> State:

@@ -257,6 +257,7 @@ class Session(SessionReader):
         decisions: Statements | None = None,
         by: By = _HOST,
         goal: str | None = None,
+        read: tuple[int, int] | None = None,
     ) -> Intent:
         """Write the register (U-Fold's intent). What is left out stays; without a change nothing is committed.
 
@@ -269,12 +270,13 @@ class Session(SessionReader):
             decisions: the same, for this branch.
             by: who decided, and why.
             goal: the purpose of the session; it revises another goal.
+            read: the last record that the author was shown, as (step, number in it); None for the newest.
 
         Raises InputError: an empty summary, entries that cannot be read, an unknown id, or a ref of nothing.
         """
         given = read_plan(summary, todo, constraints, decisions, goal)
         with self._at.writing() as tx:
-            return decide.set_plan(tx, self._at, given, by)
+            return decide.set_plan(tx, self._at, given, by, read)
 
     def extract(
         self,
@@ -385,8 +387,10 @@ class Session(SessionReader):
     def hand_off(self, to: str) -> bool:
         """Begin the session `to` with the memory, goal and register of this one. Returns False if it has steps already.
 
-        The store is this one's; a store in memory holds one session alone.
+        Raises InputError: its own name, or a store in memory, which holds one session alone.
         """
+        if to == self.name or self._at.store.address == ":memory:":
+            raise InputError("a session is handed over to another one, in a store that is kept; give a new name")
         with Session.open(to, store=self._at.store.address) as new:
             return hand_off(self, new)
 

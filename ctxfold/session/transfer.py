@@ -32,7 +32,7 @@ from ctxfold.store.rows import Reading, Writing
 from ctxfold.store.tables import KEYS
 from ctxfold.text.json import parse_strictly
 from ctxfold.tokens import MIN_BUDGET
-from ctxfold.workspace import By, Item, Statement, number_of
+from ctxfold.workspace import By, Item, Statement, Workspace, number_of
 
 if TYPE_CHECKING:
     from ctxfold.session.session import Session
@@ -108,7 +108,12 @@ def recall_all(query: str, limit: int = 5, skip: int = 0, store: str | None = No
         return []
     begin, most = check_utf8(prefix, "the prefix"), skip + max(1, limit)
     with open_store(address) as opened, opened.reading() as tx:
-        hits = search(tx, begin, query, most, lambda number: Handle(opened, number, 1).place(tx).workspace)
+
+        def load(number: int) -> Workspace:
+            row = tx.sessions.named(tx.sessions.name(number))
+            return Handle(opened, number, (row and row.current) or 1).place(tx).workspace
+
+        hits = search(tx, begin, query, most, load)
         return [replace(hit, title=_info(tx, hit.session).title or hit.session) for hit in hits[skip:]]
 
 

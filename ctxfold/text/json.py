@@ -14,19 +14,19 @@ from ctxfold.errors import InputError
 
 def schema_of(model: type[BaseModel]) -> dict[str, Any]:
     """The schema of a model, without titles, defaults and docstrings: its fields say as much, in fewer tokens."""
-    schema: dict[str, Any] = _drop_noise(model.model_json_schema())
+    schema: dict[str, Any] = strip_schema(model.model_json_schema())
     return schema
 
 
-def _drop_noise(node: Any, names: bool = False) -> Any:
+def strip_schema(node: Any, names: bool = False) -> Any:
     """A schema without what its fields say. `names`: the keys name properties or definitions, which all stay."""
     if isinstance(node, list):
-        return [_drop_noise(each) for each in node]
+        return [strip_schema(each) for each in node]
     if not isinstance(node, dict):
         return node
     noise = ("title", "default", "description") if "properties" in node else ("title", "default")
     kept = {key: each for key, each in node.items() if names or key not in noise}
-    return {key: _drop_noise(each, not names and key in ("properties", "$defs")) for key, each in kept.items()}
+    return {key: strip_schema(each, not names and key in ("properties", "$defs")) for key, each in kept.items()}
 
 
 def list_faults(error: ValidationError, whole: str) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -236,13 +237,16 @@ def _find_downloads(principal: str | None) -> Path:
 def _open_session(name: str, goal: str | None, store: str | None, budget: int | None, after: str) -> Session:
     if budget is not None:
         Budget.of(budget)
-    old = _resume_session(after, store) if after else None
-    session = Session.open(name, goal=goal, store=store)
-    if budget is not None:
-        session.set_budget(budget)
-    if old is not None:
-        old.hand_off(name)
-        old.close()
+    with _resume_session(after, store) if after else nullcontext() as old:
+        session = Session.open(name, goal=goal, store=store)
+        try:
+            if budget is not None:
+                session.set_budget(budget)
+            if old is not None:
+                old.hand_off(name)
+        except BaseException:
+            session.close()
+            raise
     return session
 
 

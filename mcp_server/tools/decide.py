@@ -62,7 +62,8 @@ async def extract(
     """Put exact lines of the log at the end of the view."""
     pool, chosen, wanted = get_pool(ctx), [line.to_selection() for line in lines], need or None
     if chosen or hint:
-        made = await pool.use(session, lambda opened: opened.extract(wanted, chosen, budget, hint=hint))
+        lines_given = None if wanted and not chosen else chosen
+        made = await pool.use(session, lambda opened: opened.extract(wanted, lines_given, budget, hint=hint))
         return format_extracts(made)
     decided = await pool.deciders.extract(pool.lease(session), wanted, budget)
     return format_extracts(decided.made, (decided.note,) if decided.note else ())

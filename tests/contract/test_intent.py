@@ -245,7 +245,7 @@ def test_redaction_reaches_the_register_and_the_extracts(database: Path, what: s
     assert ctxfold.verify_session("trip", store=str(database)) > 0
 
 
-RULES = "# House rules\n\n- Never push to main.\n* Use tabs,\n  not blanks.\n---\n1. Ask first.\n\nWrite British\nEnglish.\n```\ncode\n```\n"
+RULES = "# House rules\n\n- Never push to main.\n* Use tabs,\n  not blanks.\n---\n1. Ask first.\n\nWrite British\nEnglish.\n```\ncode\n```\n<!-- no\nrule -->\n| a | b |\n"
 
 
 def test_a_session_begins_with_the_standing_rules_of_a_file_as_constraints_with_their_lines(
@@ -259,17 +259,17 @@ def test_a_session_begins_with_the_standing_rules_of_a_file_as_constraints_with_
             assert len(session.history()) == 1
     assert held == {
         "s1.md:3": "Never push to main.", "s1.md:4": "Use tabs, not blanks.", "s1.md:7": "Ask first.",
-        "s1.md:9": "Write British English.", "s1.md:12": "code",
+        "s1.md:9": "Write British English.",
     }  # fmt: skip
     file.write_text("- Ask first.\n- Use blanks.\n")
     monkeypatch.setenv("CTXFOLD_RULES", str(file))
     with Session.open("trip", store=str(database), create=False) as session:  # who only looks changes nothing
-        assert len(session.intent.binding) == 5
+        assert len(session.intent.binding) == 4
         session.record_turn("I go on the 7th.")
     with Session.open("trip", store=str(database)) as session:
         assert [each.text for each in session.intent.binding] == ["Ask first.", "Use blanks."]
         assert session.intent.read == (0, 0)  # a planner has still to read what the user said
-        assert "c6 Use blanks. (s1.md:2)" in session.view().text
+        assert "c5 Use blanks. (s1.md:2)" in session.view().text
         assert ctxfold.verify_session("trip", str(database)) == len(session.history())
     file.write_bytes(b"\xff")
     with pytest.raises(InputError, match=r"s1\.md"):

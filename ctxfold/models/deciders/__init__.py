@@ -187,8 +187,13 @@ def find_needs(workspace: Workspace) -> Needs:
 
 
 async def _plan(model: Model | None, lease: SessionLease) -> Decided[Intent]:
-    parts = await lease(read_unread) if model is not None else [None]
-    spent = [await decide(model, lease, PlanQuestion(part)) for part in parts]
+    parts = await lease(read_unread) if model is not None else [[]]
+    following = [*(part[0].ref for part in parts[1:]), ""]
+    spent = list[Decided[Intent]]()
+    for part, ref in zip(parts, following, strict=True):
+        spent.append(await decide(model, lease, PlanQuestion(part, ref)))
+        if spent[-1].decider != "model":
+            break  # the next plan begins with this part
     return join_decided(spent, spent[-1].made)
 
 

@@ -93,10 +93,10 @@ def check_values(session: Session, text: str, steps: Sequence[int] = ()) -> None
         raise Unfit(why, f"inventing {counted(len(marks), 'value')}")
 
 
-def write_plan(session: Session, written: PlanWritten, by: By) -> Intent:
-    """Apply the plan of a model, with marks behind the values that the log lacks."""
+def write_plan(session: Session, written: PlanWritten, by: By, read: tuple[int, int]) -> Intent:
+    """Apply the plan of a model that was shown the log up to a record, with marks behind values that the log lacks."""
     marked = written.reword(text for text, _ in session.mark(written.texts))
-    return session.plan(None, marked.todo, marked.constraints, marked.decisions, by, marked.goal)
+    return session.plan(None, marked.todo, marked.constraints, marked.decisions, by, marked.goal, read)
 
 
 class DecisionKind(Protocol[Written, Made]):

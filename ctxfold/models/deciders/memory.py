@@ -101,7 +101,7 @@ def find_last_message(session: Session, workspace: Workspace) -> tuple[str, str]
     return ref, session.recall(ref).text if ref else ""
 
 
-def list_steps(workspace: Workspace) -> tuple[int, ...]:
+def list_newest_steps(workspace: Workspace) -> tuple[int, ...]:
     """Return the newest steps of the path, in path order."""
     return tuple(step for block in workspace.blocks for step in block.steps)[-_RECENT:]
 
@@ -202,7 +202,7 @@ class Condense:
 
     def ask(self, session: Session, by: By) -> ModelQuestion[CondensedSteps, tuple[Tile, ...]] | str:
         """Ask for a text for each step."""
-        steps = [step.n for step in find_condensable(session.workspace, self.last)]
+        steps = [step.n for step in find_condensable(session.workspace, session.list_steps()[-self.last :])]
         if not steps:
             return "no step to condense"
 
@@ -274,10 +274,12 @@ class Remember:
         earlier = [
             prompt("memory_before", as_of=draft.as_of, memory=_show_memory(draft.memory)) for draft in self.drafts[-1:]
         ]
-        log = show_log(session.read_records(self.steps, reading=True), 2 * PART, RECORD)
+        records = session.read_records(self.steps, reading=True)
+        newer = session.read_records(session.list_steps(as_of), reading=True) if self.plans else []
+        read = max(place_of(each.ref) for each in (*records, *newer))
+        log = show_log(records, 2 * PART, RECORD)
         if self.plans:
-            newer = show_log(session.read_records(session.list_steps(as_of)), PART)
-            log += prompt("memory_newer", newer=newer or "nothing")
+            log += prompt("memory_newer", newer=show_log(newer, 2 * PART, PART) or "nothing")
         blanks = {"leaving": spans(self.leaving), "as_of": as_of, "room": room, "characters": int(_DENSE * room)}
         items = describe_items(session.workspace)
         blanks |= {"items": f"Their steps: {items}" if items else ""}
@@ -287,7 +289,7 @@ class Remember:
         def apply(session: Session, written: MemoryParts) -> None:
             memory = Memory(**written.model_dump(exclude={"plan"}))
             if isinstance(written, MemoryAndPlan):
-                write_plan(session, written.plan, by)
+                write_plan(session, written.plan, by, read)
             if self.last:
                 who = By("model", f"high water, {by.reason}")
                 session.consolidate(self.limit, by=who, memory=memory.model_dump(), as_of=as_of)
@@ -330,7 +332,9 @@ def plan_folding(session: Session, limit: int, plans: bool = False) -> Sequence[
             for each in part:
                 part_of.setdefault(place_of(each.ref)[0], number)
         parts = [tuple(steps) for _, steps in groupby(part_of, key=part_of.__getitem__)]
-        plans = plans and parts[-1][0] <= workspace.intent.read[0] + 1
+        newer = session.read_records(session.list_steps(parts[-1][-1])) if plans else []
+        is_short = sum(count(each.text[: PART * _LONGEST_TOKEN]) for each in newer) <= PART
+        plans = plans and is_short and parts[-1][0] <= workspace.intent.read[0] + 1
         last = Remember(limit, batch.steps, parts[-1], drafts, True, plans)
         return [*(Remember(limit, batch.steps, part, drafts, False) for part in parts[:-1]), last]
     raw = [block.steps[0] for block in takewhile(lambda block: isinstance(block, RawStep), reversed(batch.blocks))]

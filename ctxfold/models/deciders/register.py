@@ -27,24 +27,30 @@ PASSES = 8
 
 @dataclass(frozen=True, slots=True)
 class PlanQuestion:
-    """Write down what changes in the register. `part`: the records to read; None for all that no plan has read."""
+    """Write down what changes in the register.
 
-    part: Sequence[Recalled] | None = None
+    Attributes:
+        part: the records to read.
+        following: the ref of the record that the next part begins with: that one is not read to its end.
+    """
+
+    part: Sequence[Recalled] = ()
+    following: str = ""
     kind: ClassVar[RequestKind[PlanWritten]] = RequestKind.of(PlanWritten, "plan", "plan", rules=prompt("plan_rules"))
 
     def ask(self, session: Session, by: By) -> ModelQuestion[PlanWritten, Intent]:
         """Ask for the changes, from the register as it is and the log since the last plan."""
         workspace = session.workspace
         last, _ = find_last_message(session, workspace)
-        part = read_unread(session)[-1] if self.part is None else self.part
+        read = max((place_of(each.ref) for each in self.part if each.ref != self.following), default=(0, 0))
         tools = ", ".join(tool.partition("(")[0] for tool in session.known_tools)
-        blanks = {"new": show_log(part, 2 * NEW, NEW), "tools": tools and f"The agent's tools: {tools}"}
+        blanks = {"new": show_log(self.part, 2 * NEW, NEW), "tools": tools and f"The agent's tools: {tools}"}
         text = prompt("plan_request", **blanks, **fill_register(workspace)).strip()
 
         def apply(session: Session, written: PlanWritten) -> Intent:
             if find_last_message(session, session.workspace)[0] != last:
                 raise StaleDecision("the user spoke while the plan was written; plan again")
-            return write_plan(session, written, by)
+            return write_plan(session, written, by, read)
 
         def check(session: Session, written: PlanWritten) -> None:
             check_values(session, "\n".join(written.texts))

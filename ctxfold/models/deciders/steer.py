@@ -14,7 +14,7 @@ from ctxfold.decisions.refactor.operators import list_prose
 from ctxfold.errors import BranchError, Unfit
 from ctxfold.log import parse_step, spans
 from ctxfold.models.deciders.loop import ModelQuestion, RequestKind, check_values
-from ctxfold.models.deciders.memory import fill_register, list_steps, show_log
+from ctxfold.models.deciders.memory import fill_register, list_newest_steps, show_log
 from ctxfold.models.protocol import parse_words
 from ctxfold.prompts import prompt
 from ctxfold.session.branches import Move
@@ -233,7 +233,7 @@ def _read_words(reply: str) -> Mapping[str, Any]:
 def _fill_history(session: Session, *, unanswered: bool) -> dict[str, str]:
     """The goal, the register and the log of the path, on demand without the message that waits for an answer."""
     workspace = session.workspace
-    steps, blocks = list_steps(workspace), workspace.blocks
+    steps, blocks = list_newest_steps(workspace), workspace.blocks
     waits = bool(blocks) and all(line.kind == "user" for line in blocks[-1].lines)
     steps = steps[: -len(blocks[-1].steps)] if waits and not unanswered else steps
     log = session.read_records(steps, reading=True)

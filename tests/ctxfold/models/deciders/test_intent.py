@@ -281,6 +281,26 @@ async def test_thanks_change_nothing_and_call_for_nothing_more(session: Session)
     assert session.intent.open[0].text == PLAN["todo"][0]["text"], "what changed nothing is not undone"
 
 
+async def test_what_the_user_said_while_a_model_wrote_is_read_by_the_next_plan(session: Session):
+    for number in range(4, 9):
+        look_up(session, number)
+    session.record_turn(user="And it may cost 417 EUR at most.")
+    model = Interrupted(
+        session, {"facts": "W-2004 is delivered.", "plan": {"constraints": [{"text": "417 EUR at most"}]}}, {}
+    )
+    await Deciders(Roles(model, model)).maintain(session, 1_000)
+    later = ScriptedModel({})
+    await Deciders(Roles(planner=later)).maintain(session, 1_000)
+    assert "Please also check order W-2004." in later.requests[0].messages[-1]["content"][0]["text"]
+    failing = ScriptedModel({}, ModelUnavailable("down"))
+    session.record_turn(user=f"{prose(6, 30_000)} Pay by card 7788.")
+    await Deciders(failing).plan(session)
+    assert len(failing.requests) == 2
+    again = ScriptedModel(*[{}] * 4)
+    await Deciders(again).plan(session)
+    assert any("card 7788" in request.messages[-1]["content"][0]["text"] for request in again.requests)
+
+
 async def test_one_reply_writes_the_memory_and_the_register(session: Session):
     for number in range(4, 9):
         look_up(session, number)
