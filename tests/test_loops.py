@@ -36,13 +36,9 @@ def loop(name: str) -> ModuleType:
     return module
 
 
-def answered(_name: str, given: Any) -> str:
-    return json.dumps({"order": given["order"], "rows": ROWS})
-
-
 def look_up(order: str) -> str:
     """What is known of an order."""
-    return answered("look_up", {"order": order})
+    return json.dumps({"order": order, "rows": ROWS})
 
 
 def flat(bodies: list[Any], budget: int) -> None:
@@ -68,10 +64,8 @@ async def test_anthropics_sdk_goes_sixty_steps_at_a_flat_context(monkeypatch: py
     with MessagesServer(answer) as server, Session.open("loop", goal="Look up orders", store=":memory:") as session:
         monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
         monkeypatch.setenv("ANTHROPIC_API_KEY", "any")
-        assert (
-            await module.run(session, "claude-small", [look_up], "Look up all orders.", STEPS) == "All are delivered."
-        )
-        assert session.tip == STEPS
+        reply = await module.run(session, "claude-small", [look_up], "Look up all orders.", STEPS)
+        assert (reply, session.tip) == ("All are delivered.", STEPS)
     assert {exchange.status for exchange in server.journal} == {200}
     flat([exchange.body for exchange in server.journal], module.BUDGET)
     assert sum(exchange.usage["cache_read_input_tokens"] for exchange in server.journal) > 0
@@ -107,13 +101,7 @@ def test_an_agent_of_pydantic_ai_goes_sixty_steps_at_a_flat_context() -> None:
     module = loop("pydantic_ai_agent")
     with ChatServer(lambda body: chat(body, server)) as server, Session.open("loop", store=":memory:") as session:
         model = OpenAIChatModel("small", provider=OpenAIProvider(base_url=server.url, api_key="any"))
-        agent = Agent(model, capabilities=[ProcessHistory(module.FlatHistory(session))])
-
-        @agent.tool_plain
-        def look_up(order: str) -> str:
-            """An order."""
-            return answered("look_up", {"order": order})
-
+        agent = Agent(model, tools=[look_up], capabilities=[ProcessHistory(module.FlatHistory(session))])
         done = agent.run_sync("Look up all orders.", usage_limits=UsageLimits(request_limit=STEPS + 5))
         assert done.output == "All are delivered."
         assert session.tip == STEPS - 1
@@ -129,11 +117,6 @@ def test_an_agent_of_langchain_goes_sixty_steps_at_a_flat_context(monkeypatch: p
 
     monkeypatch.setenv("OPENAI_API_KEY", "any")
     module = loop("langchain_agent")
-
-    def look_up(order: str) -> str:
-        """An order."""
-        return answered("look_up", {"order": order})
-
     with ChatServer(lambda body: chat(body, server)) as server, Session.open("loop", store=":memory:") as session:
         model = ChatOpenAI(model="small", base_url=server.url)
         agent: Any = create_agent(model, [look_up], middleware=[module.FlatContext(session)])
@@ -195,10 +178,8 @@ async def test_a_turn_plans_extracts_calls_and_records_until_the_reply() -> None
 @pytest.mark.anyio
 async def test_a_turn_ends_without_a_reply_when_its_requests_run_out() -> None:
     async def ask(request: TurnRequest) -> object:
-        return {
-            "role": "assistant",
-            "content": [{"type": "tool_use", "id": "u", "name": "look_up", "input": {"order": "W"}}],
-        }
+        call = {"type": "tool_use", "id": "u", "name": "look_up", "input": {"order": "W"}}
+        return {"role": "assistant", "content": [call]}
 
     with Session.open("endless", store=":memory:") as session:
         served = await serve_turn(session, "Look up.", [look_up], ask, most=3)

@@ -34,7 +34,7 @@ def lines(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
         session.fold("Two pages.", 2, 3)
         session.fold(first_step=4, last_step=5)
         session.undo()
-        slow = session.record_step(calls=[{"name": "slow", "args": {}, "id": "w"}]).step
+        slow = add_call(session, "slow", call="w")
         session.branch("create", at=3, to="other")
         session.record_reply("Another way.")
         session.record_result(slow, "w", "LATE-ANSWER", key="k1")

@@ -159,14 +159,10 @@ def test_a_caller_sets_when_and_how_far_a_session_folds(tmp_path: Path) -> None:
 
 def test_a_fold_keeps_call_and_result_together(session: Session) -> None:
     dialogue(session, 60, 1_000)
-    for line in session.view(1_000).text.splitlines():
-        if line.startswith("< ") and "TR0" in line:
-            break
-    else:
-        pytest.fail("no result stands")
     text = session.view(1_000).text
-    for row in (row for row in text.splitlines() if row.startswith("< ") and "track=" in row):
-        assert "> get_order(" in text[: text.index(row)]
+    rows = [row for row in text.splitlines() if row.startswith("< ") and "track=TR0" in row]
+    assert rows
+    assert all("> get_order(" in text[: text.index(row)] for row in rows)
 
 
 @pytest.mark.parametrize("budget", [600, 800, 1_200])

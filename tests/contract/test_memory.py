@@ -269,18 +269,13 @@ def test_a_session_hands_its_memory_register_and_words_to_a_new_one_for_another_
     stored.plan(todo=[{"id": "t2", "state": "done"}])
     assert stored.hand_off("trip-2")
     with Session.open("trip-2", store=str(database), create=False) as new:
-        view = new.view(2_000).text
-        assert all(
-            part in view for part in ("A hotel near the Louvre, at most 600 EUR.", "id=H-204, price=588", "trip")
-        )
+        for part in ("A hotel near the Louvre, at most 600 EUR.", "id=H-204, price=588", "trip"):
+            assert part in new.view(2_000).text
         assert new.goal == stored.goal
         assert [(item.text, item.ref) for item in new.intent.open] == [("book H-204", "trip s1")]
         assert [(each.text, each.ref) for each in new.intent.binding] == [("at most 600 EUR", "trip s1.1")]
-        assert (
-            [each.untrusted for each in new.intent.decisions]
-            == [each.untrusted for each in stored.intent.decisions]
-            == [True]
-        )
+        for each in (new, stored):
+            assert [decision.untrusted for decision in each.intent.decisions] == [True]
         memory = new.workspace.blocks[0]
         assert isinstance(memory, Tile)
         assert memory.memory is not None

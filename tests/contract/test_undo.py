@@ -6,18 +6,7 @@ import pytest
 
 from ctxfold import Session
 from ctxfold.errors import BranchError, RefError, SessionNameError, UndoError
-from tests.support.sessions import (
-    WIDE,
-    add_step,
-    add_steps,
-    copy_session,
-    cover,
-    decisions,
-    one_line,
-    path,
-    settled,
-    texts,
-)
+from tests.support.sessions import add_call, add_step, add_steps, copy_session, cover, one_line, path, settled, texts
 
 
 def test_undo_and_redo_survive_a_restart(database: Path) -> None:
@@ -89,18 +78,6 @@ def size(database: Path) -> int:
     return sum(file.stat().st_size for file in database.parent.glob(database.name + "*"))
 
 
-def test_both_sides_of_a_fork_keep_their_own_folds(session: Session) -> None:
-    add_steps(session, 6)
-    session.fold(summary="Before the fork.", first_step=1, last_step=2)
-    home = session.branch_name
-    session.branch("create", at=5, to="other")
-    assert (1, 2) in cover(session)
-    session.fold(summary="On the other side.", first_step=3, last_step=5)
-    assert cover(session) == [(1, 2), (3, 4, 5)]
-    session.branch("switch", to=home)
-    assert cover(session) == [(1, 2), (3,), (4,), (5,), (6,)]
-
-
 def test_a_new_topic_is_a_root_of_its_own_under_the_same_goal(session: Session) -> None:
     add_steps(session, 3)
     home = session.branch_name
@@ -143,21 +120,6 @@ def test_a_switch_to_an_unknown_branch_is_refused_naming_those_there_are(session
     assert session.branch_name == "other"
 
 
-def test_redo_of_a_move_brings_back_what_was_decided_after_it(session: Session) -> None:
-    add_steps(session, 4)
-    home = session.branch_name
-    session.branch("create", to="other")
-    session.fold(summary="Two pages.", first_step=2, last_step=3)
-    folded = settled(session)
-    session.undo()
-    session.undo()
-    assert session.branch_name == home
-    session.redo()
-    session.redo()
-    assert (session.branch_name, settled(session)) == ("other", folded)
-    assert {event.kind for event in session.history() if event.holds} >= {"moved", "folded"}
-
-
 def test_redo_of_a_move_leaves_what_was_decided_there_meanwhile(database: Path) -> None:
     with Session.open("trip", store=str(database)) as one:
         add_steps(one, 4)
@@ -174,31 +136,15 @@ def test_redo_of_a_move_leaves_what_was_decided_there_meanwhile(database: Path) 
 
 def test_notes_and_late_results_are_records_and_stay(session: Session) -> None:
     add_steps(session, 2)
-    slow = session.record_step(explanation="Ask.", calls=[{"name": "slow", "args": {}, "id": "w"}], results=[]).step
+    slow = add_call(session, "slow")
     session.fold(summary="Two pages.", first_step=1, last_step=2)
     session.record_note("Bring coins.", origin="user")
-    session.record_result(slow, "w", "LATE-ANSWER")
+    session.record_result(slow, "c1", "LATE-ANSWER")
     session.undo()
     shown = settled(session)
     assert "Bring coins." in shown
     assert "LATE-ANSWER" in shown
     assert not [tile for tile in cover(session) if len(tile) > 1]
-
-
-def test_a_long_walk_back_and_forth_ends_where_it_began(session: Session) -> None:
-    add_steps(session, 21, words=96)
-    stops = [settled(session)]
-    for n in range(1, 21):
-        session.fold(summary=f"Folded {n}.", first_step=n, last_step=n)
-        stops.append(settled(session))
-    for expected in reversed(stops[:-1]):
-        session.undo()
-        assert settled(session) == expected
-    for expected in stops[1:]:
-        session.redo()
-        assert settled(session) == expected
-    assert len(decisions(session)) >= 60
-    assert session.view(WIDE).text == stops[-1]
 
 
 def test_restore_goes_back_as_one_decision_and_keeps_every_record(database: Path, tmp_path: Path) -> None:
@@ -216,10 +162,8 @@ def test_restore_goes_back_as_one_decision_and_keeps_every_record(database: Path
         after = settled(session)
         assert cover(session) == [(1, 2), (3,), (4,), (5,), (6,)]
         assert [(item.text, item.state) for item in session.intent.items] == [("book", "open")]
-        assert [each.text for each in session.intent.binding] == [
-            "no flights",
-            "no hostels",
-        ]  # the session's, not a version's
+        constraints = [each.text for each in session.intent.binding]
+        assert constraints == ["no flights", "no hostels"], "they are the session's, not a version's"
         assert session.goal == "Lisbon"
         assert "END-6" in after
         with pytest.raises(UndoError):

@@ -15,6 +15,7 @@ from mcp_types import CallToolResult, TextContent
 
 from mcp_server.server import build_server
 from mcp_server.sessions.pool import Pools
+from mcp_server.tools.results import LIMIT
 
 ROOT = Path(__file__).parents[2]
 SERVE = "from mcp_server.cli.serve import serve; serve()"
@@ -24,6 +25,22 @@ ERAS = ("auto", "legacy")
 def said(result: CallToolResult) -> str:
     """All text of a result, its blocks joined by newlines."""
     return "\n".join(block.text for block in result.content if isinstance(block, TextContent))
+
+
+async def call(client: Client, tool: str, **arguments: Any) -> str:
+    """The text of one result, of the session `trip` unless another is named: it is no error and no longer than any may be."""
+    result = await client.call_tool(tool, {"session": "trip"} | arguments)
+    assert not result.is_error, said(result)
+    assert len(said(result)) <= LIMIT
+    return said(result)
+
+
+async def told(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
+    """The same of its data."""
+    result = await client.call_tool(tool, {"session": "trip"} | arguments)
+    assert not result.is_error, said(result)
+    assert isinstance(result.structured_content, dict)
+    return result.structured_content
 
 
 @pytest.fixture(params=ERAS)
@@ -43,6 +60,14 @@ def connect(era: str) -> Callable[[], Any]:
             yield client
 
     return connection
+
+
+@pytest.fixture
+async def client(connect: Callable[[], Any]) -> AsyncIterator[Client]:
+    """A client of a new server in each era, with the session `trip` open."""
+    async with connect() as connected:
+        await call(connected, "open_session")
+        yield connected
 
 
 class Host:

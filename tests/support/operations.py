@@ -403,6 +403,7 @@ class Driver:
         assert ctxfold.verify_session("trip", store=self.store) == len(events(self.session))
         shown = self.session.view(WIDE).text
         with Session.open("trip", store=str(copy_session(self.store, folder))) as copy:
+            self.check_versions(copy)
             copy.branch("switch", to=self.branch)
             assert copy.view(WIDE).text == shown
 

@@ -1,8 +1,8 @@
 import json
-from collections.abc import Callable
 from typing import Any
 
 import pytest
+from mcp import Client
 from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import TypeAdapter
 
@@ -11,11 +11,9 @@ from mcp_server.errors import write_example
 from mcp_server.server import build_server
 from mcp_server.sessions.pool import Pools
 from mcp_server.tools import make_tools
-from tests.mcp_server.conftest import said
+from tests.mcp_server.conftest import call, said, told
 
 pytestmark = pytest.mark.anyio
-
-Connect = Callable[[], Any]
 
 WRONG: dict[str, Any] = {"string": ["x"], "integer": "many", "boolean": "perhaps", "array": {"a": 1}, "object": "x"}
 """For each type a value that is none."""
@@ -45,30 +43,26 @@ async def test_each_wrong_argument_of_each_tool_is_named_with_what_it_should_be_
             tool.fn_metadata.arg_model.model_validate(example)
 
 
-async def test_a_malformed_action_of_each_kind_is_answered_with_one_of_that_kind_that_passes(connect: Connect) -> None:
+async def test_a_malformed_action_of_each_kind_is_answered_with_one_of_that_kind_that_passes(client: Client) -> None:
     kinds = TypeAdapter(Action).json_schema()["discriminator"]["mapping"]
-    async with connect() as client:
-        for kind in kinds:
-            if kind in ("answer", "give_up"):
-                continue
-            wrong, example = await refused(client, "page_act", session="t", actions=[{"kind": kind, "bogus": 1}])
-            assert wrong.startswith("page_act: actions[0]."), wrong
-            assert [each["kind"] for each in example["actions"]] == [kind]
-            assert not isinstance(TypeAdapter(Action).validate_python(example["actions"][0]), str)
+    for kind in kinds:
+        if kind in ("answer", "give_up"):
+            continue
+        wrong, example = await refused(client, "page_act", session="t", actions=[{"kind": kind, "bogus": 1}])
+        assert wrong.startswith("page_act: actions[0]."), wrong
+        assert [each["kind"] for each in example["actions"]] == [kind]
+        assert not isinstance(TypeAdapter(Action).validate_python(example["actions"][0]), str)
 
 
-async def test_what_a_tool_itself_refuses_is_answered_with_a_call_that_it_takes(connect: Connect) -> None:
-    async with connect() as client:
-        await client.call_tool("open_session", {"session": "paris-trip"})
-        for tool, arguments in (("record", {"session": "paris-trip"}), ("record", {"text": "hello"})):
-            _, example = await refused(client, tool, **arguments)
-            assert not (await client.call_tool(tool, example)).is_error
+async def test_what_a_tool_itself_refuses_is_answered_with_a_call_that_it_takes(client: Client) -> None:
+    await call(client, "open_session", session="paris-trip")
+    for arguments in ({"session": "paris-trip"}, {"text": "hello"}):
+        _, example = await refused(client, "record", **arguments)
+        await call(client, "record", **example)
 
 
-async def test_an_entry_that_is_given_as_its_text_is_taken(connect: Connect) -> None:
-    async with connect() as client:
-        await client.call_tool("open_session", {"session": "trip"})
-        await client.call_tool("record", {"session": "trip", "user": "Book a hotel."})
-        planned = await client.call_tool("plan", {"session": "trip", "todo": ["book the hotel", {"text": "pay"}]})
-        assert planned.structured_content["open"] == ["t1 book the hotel", "t2 pay"]
-        assert "Book a hotel." in said(await client.call_tool("extract", {"session": "trip", "lines": ["s1.1"]}))
+async def test_an_entry_that_is_given_as_its_text_is_taken(client: Client) -> None:
+    await call(client, "record", user="Book a hotel.")
+    planned = await told(client, "plan", todo=["book the hotel", {"text": "pay"}])
+    assert planned["open"] == ["t1 book the hotel", "t2 pay"]
+    assert "Book a hotel." in await call(client, "extract", lines=["s1.1"])

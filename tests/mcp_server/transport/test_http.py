@@ -53,6 +53,12 @@ class Served:
         body = json.dumps(HELLO).encode() if content is None else content
         return httpx2.post(self.url, content=body, headers=HEADERS | headers, timeout=30)
 
+    def __enter__(self) -> "Served":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.end()
+
     def end(self) -> None:
         self.process.kill()
         self.process.wait(10)
@@ -63,20 +69,24 @@ class Served:
 @pytest.fixture
 def served() -> Iterator[Served]:
     """A server on loopback that asks for no token."""
-    one = Served()
-    yield one
-    one.end()
+    with Served() as one:
+        yield one
 
 
 @pytest.fixture
-def guarded(tmp_path: Path) -> Iterator[Served]:
+def tokens(tmp_path: Path) -> tuple[str, str]:
+    """The options by which a server asks for one of three tokens."""
+    file = tmp_path / "tokens"
+    file.write_text(f"alice {ALICE}\nbob {BOB}\n{OWNER}\n")
+    file.chmod(0o600)
+    return "--token-file", str(file)
+
+
+@pytest.fixture
+def guarded(tokens: tuple[str, str]) -> Iterator[Served]:
     """A server that asks for one of three tokens."""
-    tokens = tmp_path / "tokens"
-    tokens.write_text(f"alice {ALICE}\nbob {BOB}\n{OWNER}\n")
-    tokens.chmod(0o600)
-    one = Served("--token-file", str(tokens))
-    yield one
-    one.end()
+    with Served(*tokens) as one:
+        yield one
 
 
 @asynccontextmanager
@@ -223,34 +233,27 @@ async def test_no_subscriber_of_the_older_protocol_hears_of_another_principals_s
         assert not heard[BOB].is_set()
 
 
-async def test_live_pages_and_runs_outlast_the_connection_and_are_their_principals_alone(tmp_path: Path) -> None:
-    tokens = tmp_path / "tokens"
-    tokens.write_text(f"alice {ALICE}\nbob {BOB}\n")
-    tokens.chmod(0o600)
-    with Site(
-        pages={"/": "<title>Tides</title><h1>Spring tides</h1><p>A spring tide comes twice a month.</p>"}
-    ) as site:
-        shared = ("--token-file", str(tokens), "--caps", "core,browser", "--model", "explorer")
-        one = Served(*shared, "--allow", f"127.0.0.1:{site.port}")
+async def test_live_pages_and_runs_outlast_the_connection_and_are_their_principals_alone(
+    tokens: tuple[str, str],
+) -> None:
+    async def call(token: str, tool: str, **arguments: Any) -> CallToolResult:
+        async with client(one, "auto", token) as connected:
+            return await connected.call_tool(tool, arguments)
 
-        async def call(token: str, tool: str, **arguments: Any) -> CallToolResult:
-            async with client(one, "auto", token) as connected:
-                return await connected.call_tool(tool, arguments)
-
-        try:
-            for token in (ALICE, BOB):
-                await call(token, "open_session", session="trip")
-            assert "Spring tides" in said(await call(ALICE, "page_open", session="trip", url=site.url))
-            assert "twice a month" in said(await call(ALICE, "page_read", session="trip", find="twice"))
-            assert "no page is open" in said(await call(BOB, "page_read", session="trip"))
-            asked = {"session": "trip", "task": "Which tide comes twice a month?", "start_url": site.url}
-            found = (await call(ALICE, "browse", **asked)).structured_content
-            assert found is not None
-            assert "twice a month" in found["answer"]
-            assert (await call(ALICE, "browse_status", run=found["run"])).structured_content == found
-            assert "no run of that name" in said(await call(BOB, "browse_status", run=found["run"]))
-        finally:
-            one.end()
+    page = "<title>Tides</title><h1>Spring tides</h1><p>A spring tide comes twice a month.</p>"
+    shared = (*tokens, "--caps", "core,browser", "--model", "explorer")
+    with Site(pages={"/": page}) as site, Served(*shared, "--allow", f"127.0.0.1:{site.port}") as one:
+        for token in (ALICE, BOB):
+            await call(token, "open_session", session="trip")
+        assert "Spring tides" in said(await call(ALICE, "page_open", session="trip", url=site.url))
+        assert "twice a month" in said(await call(ALICE, "page_read", session="trip", find="twice"))
+        assert "no page is open" in said(await call(BOB, "page_read", session="trip"))
+        asked = {"session": "trip", "task": "Which tide comes twice a month?", "start_url": site.url}
+        found = (await call(ALICE, "browse", **asked)).structured_content
+        assert found is not None
+        assert "twice a month" in found["answer"]
+        assert (await call(ALICE, "browse_status", run=found["run"])).structured_content == found
+        assert "no run of that name" in said(await call(BOB, "browse_status", run=found["run"]))
 
 
 @asynccontextmanager
@@ -259,8 +262,7 @@ async def browsing(tmp_path: Path) -> AsyncIterator[tuple[Served, dict[str, Any]
     with Site(pages={"/": "<title>Harbour</title><p>Ships.</p>"}) as site:
         wait = {"kind": "wait_for", "text": "never shown", "seconds": 30}
         waits = script(tmp_path, *[decide("Wait.", wait) for _ in range(3)])
-        one = Served("--model", waits, "--allow", f"127.0.0.1:{site.port}")
-        try:
+        with Served("--model", waits, "--allow", f"127.0.0.1:{site.port}") as one:
             async with client(one, "auto") as connected:
                 await connected.call_tool("open_session", {"session": "trip"})
 
@@ -270,8 +272,6 @@ async def browsing(tmp_path: Path) -> AsyncIterator[tuple[Served, dict[str, Any]
 
             arguments = {"session": "trip", "task": "Find a ship.", "start_url": site.url}
             yield one, {"name": "browse", "arguments": arguments}, became
-        finally:
-            one.end()
 
 
 async def until(condition: Callable[[], bool], seconds: float = 10.0) -> None:
@@ -315,8 +315,7 @@ async def test_a_client_that_hangs_up_takes_its_run_with_it(tmp_path: Path) -> N
 
 async def test_no_page_of_the_servers_machine_is_opened_that_nobody_listed() -> None:
     with Site(pages={"/": "<title>Router</title><p>Set the password.</p>"}) as site:
-        one = Served("--caps", "core,browser", "--model", "explorer")
-        try:
+        with Served("--caps", "core,browser", "--model", "explorer") as one:
             async with client(one, "auto") as connected:
                 await connected.call_tool("open_session", {"session": "trip"})
                 for host in ("127.0.0.1", "localhost", "[::1]", "127.1"):
@@ -325,8 +324,6 @@ async def test_no_page_of_the_servers_machine_is_opened_that_nobody_listed() -> 
                 for host in ("127.0.0.1", "2130706433"):
                     asked = {"session": "trip", "task": "Look.", "start_url": f"http://{host}:{site.port}/"}
                     assert "password" not in said(await connected.call_tool("browse", asked))
-        finally:
-            one.end()
         assert site.seen == []
 
 

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from ctxfold import FoldSettings, Session
-from ctxfold.errors import FoldError, InputError
-from ctxfold.models import Model, Reply, Request, Roles, helpers
+from ctxfold.errors import FoldError
+from ctxfold.models import Model, Reply, Request, Roles
 from ctxfold.models.deciders import Deciders, Maintained
 from ctxfold.models.named import ScriptedModel
 from ctxfold.workspace import RawStep, Tile
@@ -185,21 +185,6 @@ async def test_steps_that_changed_meanwhile_are_the_embedded_folders(session: Se
 async def test_steps_recorded_meanwhile_do_not_shift_the_fold(session: Session):
     planned = await Deciders(Meddler(session, said("W-2005 was delivered."), late=False)).fold(session)
     assert planned.made.steps == (5,)
-
-
-async def test_the_folders_model_is_a_setting_of_its_own(monkeypatch: pytest.MonkeyPatch, session: Session, tmp_path):
-    script = tmp_path / "folds.jsonl"
-    script.write_text(json.dumps(said(GOOD)), encoding="utf-8")
-    monkeypatch.setenv("CTXFOLD_MODEL", "explorer")
-    monkeypatch.setenv("CTXFOLD_FOLDER_MODEL", f"script:{script}")
-    planned = await Deciders(helpers()).fold(session, 1, 3)
-    assert planned.decider == "model"
-    monkeypatch.setenv("CTXFOLD_FOLDER_MODEL", "nobody")
-    with pytest.raises(InputError, match="no model is named"):
-        helpers()
-    monkeypatch.delenv("CTXFOLD_FOLDER_MODEL")
-    session.undo()
-    assert (await Deciders(helpers()).fold(session, 1, 3)).decider == "embedded"
 
 
 @pytest.mark.parametrize("model", [None, ScriptedModel(*[{"summary": "Looked up an order."}] * 4, name="strong")])

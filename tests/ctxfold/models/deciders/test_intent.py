@@ -18,7 +18,6 @@ from ctxfold.models.deciders import Deciders
 from ctxfold.models.deciders import register as intent
 from ctxfold.models.named import ScriptedModel
 from ctxfold.tokens import count
-from tests.support.folders import strong_folder
 from tests.support.messages.server import Answer, Decide, MessagesServer, Words, in_turn
 from tests.support.sessions import add_call, add_json, add_result, copy_session, events, prose, settled
 
@@ -116,8 +115,17 @@ async def test_lines_that_a_model_chose_stand_byte_for_byte(session: Session):
     assert extract.facts == ("W-2003",)
 
 
-async def test_a_strong_folder_sees_to_a_long_session_and_every_reply_is_paid_for(session: Session):
-    with MessagesServer(strong_folder(PLAN)) as server:
+async def test_a_model_sees_to_a_long_session_by_calls_and_in_words_and_every_reply_is_paid_for(session: Session):
+    def answer(body: dict[str, Any]) -> Answer:
+        match body["tools"][0]["name"]:
+            case "remember":
+                return Words(json.dumps({"facts": "Looked up orders."}))
+            case "plan":
+                return Decide(PLAN, name="plan")
+            case _:
+                return Decide({"selections": [{"ref": "s1.3:2-3"}]}, name="extract")
+
+    with MessagesServer(answer) as server:
         deciders = Deciders(served(server))
         usage, folded = Usage(), 0
         for number in range(1, 10):
@@ -128,6 +136,7 @@ async def test_a_strong_folder_sees_to_a_long_session_and_every_reply_is_paid_fo
     assert folded
     assert usage.output == billed
     assert {decider for decider, _ in planned(session)} == {"model"}
+    assert next(event.decider for event in events(session) if event.kind == "folded") == "model"
     assert session.view(1_000).tokens <= 1_000
 
 
@@ -157,21 +166,6 @@ async def test_a_model_without_tools_plans_in_words(session: Session):
         kept = await Deciders(served(server)).plan(session)
     assert kept.note == ""
     assert [decider for decider, _ in planned(session)] == ["model"]
-
-
-async def test_a_model_without_tools_folds_in_the_text_form(session: Session):
-    for number in range(1, 10):
-        look_up(session, number)
-
-    def answer(body: dict[str, Any]) -> Answer:
-        if body["tools"][0]["name"] != "remember":
-            return Decide(PLAN, name="plan")
-        return Words(json.dumps({"facts": "Looked up orders."}))
-
-    with MessagesServer(answer) as server:
-        kept = await Deciders(served(server)).maintain(session, 1_000)
-    assert kept.folded
-    assert [event.decider for event in events(session) if event.kind == "folded"] == ["model"]
 
 
 class InParts(ScriptedModel):
