@@ -13,7 +13,6 @@ import click
 
 from ctxfold.cli.options import (
     Printout,
-    budget_option,
     data_command,
     format_table,
     format_time,
@@ -30,11 +29,14 @@ if TYPE_CHECKING:
     from ctxfold.session.branches import BranchInfo, Topic
 
 
+_budget_option = click.option(
+    "--budget", type=int, metavar="TOKENS", help="The most tokens the view may take; the session's own if not said."
+)
 _SHOWN = ("text", "messages", "stable", "tokens", "refs", "budget", "unfolded")
 
 
 @session_command
-@budget_option
+@_budget_option
 @click.option("--at", metavar="VERSION", help="As it was after an event of `ctxfold log`, such as v12.")
 def context(session: Session, budget: int | None, at: str | None) -> Printout:
     """Print a session's context as a model would read it.
@@ -51,7 +53,7 @@ def context(session: Session, budget: int | None, at: str | None) -> Printout:
 @session_command
 @click.argument("before", metavar="VERSION")
 @click.argument("after", metavar="[VERSION]", required=False)
-@budget_option
+@_budget_option
 def diff(session: Session, before: str, after: str | None, budget: int | None) -> Printout:
     """Show how a session's context differs between two versions, such as v12 and v20, or between one and now.
 

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from ctxfold.errors import InputError, UnknownSession
+from ctxfold.tokens import DEFAULT_BUDGET
 
 if TYPE_CHECKING:
     from ctxfold import Session
@@ -80,7 +81,7 @@ tools_option: Decorator = click.option(
     "--tools", type=_tools_file, metavar="FILE", callback=_read_tools, help="The agent's tools, as JSON for its API."
 )
 budget_option: Decorator = click.option(
-    "--budget", type=int, metavar="TOKENS", help="The most tokens the view may take; the session's own if not said."
+    "--budget", default=DEFAULT_BUDGET, show_default=True, metavar="TOKENS", help="The most tokens the view may take."
 )
 
 

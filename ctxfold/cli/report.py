@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import click
 from jinja2 import Environment, StrictUndefined
 
-from ctxfold.cli.options import Printout, data_command, open_existing, session_argument
+from ctxfold.cli.options import Printout, budget_option, data_command, open_existing, session_argument
 from ctxfold.errors import InputError
 from ctxfold.log import spans
 from ctxfold.session.branches import Topic, read_tree
@@ -38,7 +38,7 @@ _folder = click.Path(exists=True, file_okay=False, path_type=Path)
 @session_argument
 @click.option("--out", type=click.Path(path_type=Path), metavar="FILE", help="Where to; SESSION.html if not said.")
 @click.option("--screenshots", type=_folder, metavar="FOLDER", help="Other pictures, named after their steps: s12.png.")
-@click.option("--budget", default=DEFAULT_BUDGET, show_default=True, metavar="TOKENS", help="Tokens of its views.")
+@budget_option
 def report(session: str, out: Path | None, screenshots: Path | None, budget: int, store: str | None) -> Printout:
     """Write a session as one HTML file: its branches, the cost of its views, each step and block.
 
